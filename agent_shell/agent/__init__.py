@@ -1,0 +1,1 @@
+"""The loop, and nothing it loops over. Read loop.py first."""

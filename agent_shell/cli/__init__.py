@@ -1,0 +1,1 @@
+"""argv to a face. Read main.py first."""

@@ -1,0 +1,1 @@
+"""Which MCP servers do this machine's files already know? Read discover.py first."""

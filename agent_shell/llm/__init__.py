@@ -1,0 +1,1 @@
+"""One model behind one Protocol. Read provider.py first."""

@@ -1,0 +1,1 @@
+"""Bytes in, bytes out: the four transports, and one in memory."""

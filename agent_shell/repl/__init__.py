@@ -1,0 +1,1 @@
+"""The shell a person sees. Read repl.py first."""

@@ -1,0 +1,1 @@
+"""The parts joined, for programs. Read create_session.py first."""

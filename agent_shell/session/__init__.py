@@ -1,0 +1,1 @@
+"""One conversation. Read agent_session.py first."""

@@ -1,0 +1,1 @@
+"""The shell's own options. Read settings.py first."""

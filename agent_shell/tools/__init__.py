@@ -1,0 +1,1 @@
+"""The words every tool maker shares. Read tool.py first."""
