@@ -8,6 +8,7 @@
     │   ├── MCPTimeoutError    it did not answer in time
     │   ├── MCPClosedError     the connection is gone
     │   ├── MCPProtocolError   it answered something that is not the protocol
+    │   ├── MCPHttpError       it answered an HTTP request with a status that is no success
     │   └── MCPRequestError    it answered a request with a JSON-RPC error
     ├── LLMError               the model service refused, broke off or made no sense
     ├── ToolArgumentsError     a tool was called with arguments its schema does not allow
@@ -36,7 +37,14 @@ class UsageError(AgentShellError):
 
 
 class ConfigError(AgentShellError):
-    """One problem of one file; the message begins with `FILE:LINE:COLUMN: ` where known."""
+    """One problem of one file; the message begins with `FILE:LINE:COLUMN: ` where known.
+
+    `path` is that file as it is shown to people: relative to the project where it lies in it.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, path: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
 
 
 class MCPError(AgentShellError):
@@ -52,7 +60,7 @@ class MCPError(AgentShellError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.server = server
-        self.stage = stage
+        self.stage: MCPStage | None = stage
 
 
 class MCPConnectError(MCPError):
@@ -69,6 +77,27 @@ class MCPClosedError(MCPError):
 
 class MCPProtocolError(MCPError):
     """The other side sent something that the protocol does not allow here."""
+
+
+class MCPHttpError(MCPError):
+    """An HTTP status that is no success. `retry_after_s` is what the server asked for, if it did.
+
+    `body_code` is the code of the JSON-RPC error in the body, where there is one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        retry_after_s: float | None = None,
+        body_code: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.body_code = body_code
 
 
 class MCPRequestError(MCPError):

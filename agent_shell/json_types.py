@@ -1,11 +1,12 @@
 """JSON as Python sees it, and the few functions that narrow it."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias, Union, cast
 
-JSONValue: TypeAlias = (
-    "None | bool | int | float | str | Sequence[JSONValue] | Mapping[str, JSONValue]"
-)
+# A Union, since `|` cannot be written between a name in quotes and anything else.
+JSONValue: TypeAlias = Union[  # noqa: UP007
+    bool, int, float, str, Sequence["JSONValue"], Mapping[str, "JSONValue"], None
+]
 JSONObject: TypeAlias = Mapping[str, JSONValue]
 
 

@@ -10,7 +10,12 @@ LOGGER_NAME = "agent_shell"
 MAX_LOG_BYTES = 2_000_000
 MAX_SERVER_LOG_BYTES = 1_000_000
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e007f]"
+    # Joiners belong to emoji and to several scripts; beside ASCII they only hide something.
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
 
 
 def start_logging(log_file: Path, *, debug: bool) -> None:

@@ -1,5 +1,7 @@
 """Where configuration, data, cache and state live (CONTRACT section 2)."""
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +54,17 @@ class AppPaths:
         """The program's own log."""
         return self.state / "logs" / "agent-shell.log"
 
-    def server_log(self, file_stem: str) -> Path:
-        """The log of one MCP server; `file_stem` is already safe as a file name."""
-        return self.state / "logs" / "mcp" / f"{file_stem}.log"
+    def server_log(self, server: str) -> Path:
+        """The log of one MCP server, whatever its name holds."""
+        return self.state / "logs" / "mcp" / f"{file_stem(server)}.log"
+
+
+def file_stem(name: str) -> str:
+    """A file name's stem for any name: itself if it is harmless, else made safe plus a hash."""
+    safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:80]
+    if safe == name and name:
+        return name
+    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def app_paths(environ: Mapping[str, str]) -> AppPaths:

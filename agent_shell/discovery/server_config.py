@@ -14,7 +14,11 @@ TransportKind = Literal["stdio", "http", "sse", "ws"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseServerConfig:
-    """What every definition may say. `timeout_ms` is in milliseconds, 0 means none."""
+    """What every definition may say. `timeout_ms` is in milliseconds, 0 means none.
+
+    `literal_values` names the variables or headers whose value begins with `!` only because a
+    variable was put in: such a value is a value, never a shell command.
+    """
 
     name: str
     enabled: bool = True
@@ -24,6 +28,7 @@ class BaseServerConfig:
     exclude_tools: tuple[str, ...] = ()
     auth: JSONObject | None = None
     oauth: JSONObject | None = None
+    literal_values: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
