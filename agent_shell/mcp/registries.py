@@ -1,45 +1,175 @@
 """What the manager knows; status is read off it, never stored."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import anyio
 
-from agent_shell.discovery.server_config import ServerConfig, TransportKind
 from agent_shell.discovery.source import SourceMeta
-from agent_shell.errors import MCPError
+from agent_shell.errors import MCPClosedError, MCPError
 from agent_shell.mcp.client import MCPServerConnection
-from agent_shell.mcp.tool_bridge import BridgedTool
-from agent_shell.mcp_protocol.messages import ServerInfo
+from agent_shell.mcp.tool_bridge import (
+    ConnectionWaiter,
+    DeferredMCPTool,
+    MCPTool,
+)
+from agent_shell.mcp.tool_name import assign_tool_names
+from agent_shell.mcp_protocol.messages import ToolDefinition
 
 ConnectionStatus = Literal["connected", "connecting", "disconnected"]
+SessionTool: TypeAlias = MCPTool | DeferredMCPTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerSnapshot:
-    """One server as the panel, `mcp list` and `mcp status` show it.
-
-    `reason` says why it is not connected, in the contract's words: `disabled`, `untrusted`,
-    `filtered:exa`, `shadowed by …`, `failed`, `closed`, `off` (disconnected by the user).
-    `timings_ms` holds `spawn`, `initialize` and `list_tools` as far as they are known;
-    `started_at` is the clock reading (anyio.current_time, seconds) at which connecting began.
-    `stderr_tail` is the end of a stdio server's standard error.
-    """
+class ServerChanged:
+    """A server's status, reason or error is not what it was."""
 
     name: str
-    status: ConnectionStatus
-    transport: TransportKind | None
-    enabled: bool
-    trusted: bool
-    source: SourceMeta | None
-    reason: str | None = None
-    error: str | None = None
-    tools: int = 0
-    deferred: bool = False
-    server: ServerInfo | None = None
-    protocol: str | None = None
-    timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
-    started_at: float | None = None
-    pid: int | None = None
-    stderr_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsChanged:
+    """A server's slice of the tools was replaced or removed."""
+
+    name: str
+
+
+ManagerEvent: TypeAlias = ServerChanged | ToolsChanged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a server is not connected: it never was (`failed`), or no longer is (`closed`)."""
+
+    reason: Literal["failed", "closed"]
+    error: MCPError | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSlice:
+    """One server's definitions; without a connection they come from the cache."""
+
+    definitions: tuple[ToolDefinition, ...]
+    connection: MCPServerConnection | None
+
+
+class ServerRegistries:
+    """The maps of the first seed. Every method is one step: no await inside, at most two events."""
+
+    def __init__(
+        self,
+        *,
+        wait_for_connection: ConnectionWaiter,
+        emit: Callable[[ManagerEvent], None],
+    ) -> None:
+        self.connections: dict[str, MCPServerConnection] = {}
+        self.pending_connections: dict[str, anyio.Future[MCPServerConnection]] = {}
+        self.pending_tool_loads: dict[str, anyio.Future[tuple[ToolDefinition, ...]]] = {}
+        self.sources: dict[str, SourceMeta] = {}
+        self.failures: dict[str, Failure] = {}
+        self.slices: dict[str, ToolSlice] = {}
+        self.tools: Sequence[SessionTool] = ()
+        self._wait_for_connection = wait_for_connection
+        self._emit = emit
+
+    def status_of(self, name: str) -> ConnectionStatus:
+        """Connected wins: a server whose tools still load is usable already."""
+        if name in self.connections:
+            return "connected"
+        if name in self.pending_connections or name in self.pending_tool_loads:
+            return "connecting"
+        return "disconnected"
+
+    def begin(self, name: str) -> None:
+        """The handshake starts."""
+        self.failures.pop(name, None)
+        self.pending_connections[name] = anyio.Future()
+        self._emit(ServerChanged(name=name))
+
+    def connected(self, name: str, connection: MCPServerConnection) -> None:
+        """The handshake is done; the tools are still to be listed."""
+        self.connections[name] = connection
+        self.pending_tool_loads[name] = anyio.Future()
+        self.pending_connections.pop(name).return_value = connection
+        self._emit(ServerChanged(name=name))
+
+    def tools_loaded(self, name: str, definitions: tuple[ToolDefinition, ...]) -> None:
+        """The first listing of a connection is there."""
+        self.replace_server_tools(
+            name, ToolSlice(definitions=definitions, connection=self.connections[name])
+        )
+        self.pending_tool_loads.pop(name).return_value = definitions
+        self._emit(ServerChanged(name=name))
+
+    def ended(self, name: str, failure: Failure) -> None:
+        """The server is gone, before or after it was connected. Its tools stay listed and fail.
+
+        The first seed: "future calls fail until reconnect/reload".
+        """
+        self.failures[name] = failure
+        self._drop_connection(name, failure.error)
+        self._emit(ServerChanged(name=name))
+
+    def forget(self, name: str) -> None:
+        """`disconnect_server`: pending entries, source and tools of this server go."""
+        self.failures.pop(name, None)
+        self.sources.pop(name, None)
+        self._drop_connection(name, None)
+        had_tools = self.slices.pop(name, None) is not None
+        if had_tools:
+            self._rebuild_tools()
+        self._emit(ServerChanged(name=name))
+        if had_tools:
+            self._emit(ToolsChanged(name=name))
+
+    def replace_server_tools(self, name: str, tool_slice: ToolSlice) -> None:
+        """This server's tools are now these; the other servers' are not touched."""
+        self.slices[name] = tool_slice
+        self._rebuild_tools()
+        self._emit(ToolsChanged(name=name))
+
+    def _drop_connection(self, name: str, error: MCPError | None) -> None:
+        self.connections.pop(name, None)
+        reason = error or MCPClosedError(f'server "{name}" was disconnected', server=name)
+        pending = self.pending_connections.pop(name, None)
+        if pending is not None:
+            pending.exception = reason
+        pending_load = self.pending_tool_loads.pop(name, None)
+        if pending_load is not None:
+            pending_load.exception = reason
+
+    def _rebuild_tools(self) -> None:
+        """Sorted by session name, so that the order never depends on who connected first."""
+        names = assign_tool_names(
+            (server, definition.name)
+            for server, tool_slice in self.slices.items()
+            for definition in tool_slice.definitions
+        )
+        tools = dict[str, SessionTool]()
+        for server, tool_slice in self.slices.items():
+            for definition in tool_slice.definitions:
+                name = names[server, definition.name]
+                tools[name] = self._bridge(name, server, definition, tool_slice.connection)
+        self.tools = tuple(tools[name] for name in sorted(tools))
+
+    def _bridge(
+        self,
+        name: str,
+        server: str,
+        definition: ToolDefinition,
+        connection: MCPServerConnection | None,
+    ) -> SessionTool:
+        source = self.sources.get(server)
+        origin = f"mcp:{server} via {source.provider_name}" if source else f"mcp:{server}"
+        if connection is None:
+            return DeferredMCPTool(
+                name=name,
+                server=server,
+                definition=definition,
+                origin=origin,
+                wait_for_connection=self._wait_for_connection,
+            )
+        return MCPTool(
+            name=name, server=server, definition=definition, origin=origin, connection=connection
+        )

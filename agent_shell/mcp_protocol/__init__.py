@@ -1,1 +1,1 @@
-"""The protocol: JSON-RPC and MCP's own words; knows no agent and no file. Read dispatcher.py first."""
+"""The protocol: JSON-RPC and MCP's own words; knows no agent, no file. Read dispatcher.py first."""

@@ -31,3 +31,8 @@ class Transport(Protocol):
     def pid(self) -> int | None:
         """The server's process id, for a transport that has a process."""
         ...
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of a process's standard error, secrets left out; empty for other transports."""
+        ...

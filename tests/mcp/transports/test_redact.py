@@ -1,0 +1,58 @@
+"""No secret of an entry is ever shown."""
+
+import pytest
+
+from agent_shell.discovery.server_config import HttpServerConfig, StdioServerConfig
+from agent_shell.mcp.transports.redact import Redactor, last_words, secrets_of, shown_url
+from tests.requirements import requirement
+
+
+def test_env_values_are_hidden_and_plain_words_and_paths_are_not() -> None:
+    config = StdioServerConfig(
+        name="s",
+        command="x",
+        env={"KEY": "s3cr3t-value", "LEVEL": "debug", "DIR": "/srv/data", "N": "1", "E": ""},
+    )
+    redact = Redactor(secrets_of(config))
+
+    assert redact("s3cr3t-value debug /srv/data 1") == "[hidden] debug /srv/data 1"
+
+
+def test_a_key_of_several_lines_is_hidden_line_by_line() -> None:
+    config = StdioServerConfig(name="s", command="x", env={"PEM": "line-one\nline-two\n"})
+
+    assert Redactor(secrets_of(config))("bad: line-two") == "bad: [hidden]"
+
+
+def test_headers_and_their_words_and_the_urls_parts_are_hidden() -> None:
+    config = HttpServerConfig(
+        name="s",
+        url="https://user:passw0rd@host/mcp?key=querykey&x=1",
+        headers={"Authorization": "Bearer tok-12345", "X-Api-Key": "key-67890"},
+    )
+    redact = Redactor(secrets_of(config))
+
+    assert redact("tok-12345|Bearer tok-12345|key-67890|querykey|passw0rd") == (
+        "[hidden]|[hidden]|[hidden]|[hidden]|[hidden]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:pw@host:8443/mcp?key=1#f", "https://host:8443/mcp"),
+        ("http://[::1]:80/x", "http://[::1]:80/x"),
+        ("http://[bad", "[hidden]"),
+        ("http://h/\x1b[31m", "http://h/\\x1b[31m"),
+    ],
+)
+def test_a_url_is_shown_without_what_may_be_secret(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
+
+
+@requirement("B4")
+def test_last_words_are_the_end_of_standard_error_in_one_line() -> None:
+    assert last_words("") == ""
+    assert last_words("one\n\n  two \n") == " (stderr: one; two)"
+    assert last_words("x" * 300 + "\n" + "y" * 300) == f" (stderr: {'y' * 300})"
+    assert len(last_words("z" * 1000)) == 400 + len(" (stderr: )")
