@@ -1,1 +1,1 @@
-"""The shell a person sees. Read repl.py first."""
+"""The shell a person sees. Read repl.py first, then shell.py."""

@@ -1,0 +1,113 @@
+"""What every `agent-shell mcp …` needs: files, settings, signals; and the table of commands."""
+
+import os
+import signal
+from argparse import Namespace
+from collections.abc import Awaitable, Callable, Mapping
+
+import anyio
+from anyio.abc import TaskStatus
+
+from agent_shell.cli.arguments import CLIOptions
+from agent_shell.cli.mcp_edit import add, add_json, disable, enable, remove
+from agent_shell.cli.mcp_list import get, list_servers, logs
+from agent_shell.cli.mcp_place import CommandPlace, say
+from agent_shell.cli.mcp_status import status, test
+from agent_shell.cli.mcp_use import call, prompts, read, resources, tools
+from agent_shell.discovery.discovered import DiscoveryOptions
+from agent_shell.errors import AgentShellError, UsageError
+from agent_shell.logs import start_logging
+from agent_shell.mcp.transports.process_group import ProcessGuardian
+from agent_shell.paths import app_paths
+from agent_shell.settings.load import load_settings
+
+SIGNAL_EXIT = 128
+
+COMMANDS: Mapping[str, Callable[[CommandPlace, Namespace], Awaitable[int]]] = {
+    "list": list_servers,
+    "status": status,
+    "get": get,
+    "tools": tools,
+    "call": call,
+    "resources": resources,
+    "read": read,
+    "prompts": prompts,
+    "test": test,
+    "logs": logs,
+    "add": add,
+    "add-json": add_json,
+    "remove": remove,
+    "enable": enable,
+    "disable": disable,
+}
+
+
+async def run_command(namespace: Namespace, options: CLIOptions) -> int:
+    """Run one subcommand to its end; returns the exit status. Raises AgentShellError.
+
+    SIGINT, SIGTERM and SIGHUP close every server first; a second signal ends it now.
+    """
+    place = _place(options)
+    stopped_by: list[int] = []
+    exit_status = 0
+    failure: AgentShellError | None = None
+    async with anyio.create_task_group() as group:
+        with anyio.CancelScope() as scope:
+            await group.start(_watch_signals, scope, place, stopped_by)
+            try:
+                exit_status = await COMMANDS[namespace.mcp_command](place, namespace)
+            except AgentShellError as error:
+                # Raised again outside the group, which would wrap it.
+                failure = error
+        group.cancel_scope.cancel()
+    if stopped_by:
+        return SIGNAL_EXIT + stopped_by[0]
+    if failure is not None:
+        raise failure
+    return exit_status
+
+
+async def _watch_signals(
+    scope: anyio.CancelScope,
+    place: CommandPlace,
+    stopped_by: list[int],
+    *,
+    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        task_status.started()
+        async for number in signals:
+            if stopped_by:
+                place.guardian.kill_all_now()
+                os._exit(SIGNAL_EXIT + number)
+            stopped_by.append(number)
+            scope.cancel()
+
+
+def _place(options: CLIOptions) -> CommandPlace:
+    if options.no_mcp:
+        raise UsageError("MCP is off: --no-mcp", hint="leave --no-mcp out")
+    environ = dict(os.environ)
+    paths = app_paths(environ)
+    start_logging(paths.log_file, debug=options.debug)
+    loaded = load_settings(
+        paths=paths,
+        cwd=options.cwd,
+        environ=environ,
+        overrides={"mcp.enable_project_config": False if options.no_project_mcp else None},
+    )
+    for problem in loaded.problems:
+        say(f"warning: {problem.message}", problem.hint)
+    return CommandPlace(
+        discovery_options=DiscoveryOptions(
+            cwd=options.cwd,
+            paths=paths,
+            environ=environ,
+            enable_project_config=loaded.settings.mcp.enable_project_config,
+            extra_files=options.mcp_config,
+            strict=options.strict_mcp_config,
+            trust_project=options.trust_project,
+        ),
+        settings=loaded.settings,
+        guardian=ProcessGuardian(),
+    )

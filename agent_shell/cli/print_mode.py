@@ -1,0 +1,269 @@
+"""One prompt, its answer on standard output, an exit status: for scripts (CONTRACT section 1)."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import anyio
+
+from agent_shell.agent.events import (
+    AgentEvent,
+    AssistantTextDone,
+    RetryNotice,
+    ToolCallFinished,
+    TurnFinished,
+)
+from agent_shell.cli.arguments import CLIOptions, OutputFormat
+from agent_shell.cli.event_json import call_json, event_json, result_json, usage_json
+from agent_shell.cli.read_stdin import read_stdin
+from agent_shell.errors import AgentShellError, ConfigError, UsageError
+from agent_shell.llm.create import resolve_provider
+from agent_shell.llm.valid_text import valid_text, valid_value
+from agent_shell.logs import printable, start_logging
+from agent_shell.mcp.manager import MCPManager
+from agent_shell.paths import app_paths
+from agent_shell.sdk.create_session import (
+    CreateAgentSessionResult,
+    SessionOptions,
+    create_agent_session,
+)
+from agent_shell.settings.load import load_settings
+
+REQUIRE_READY_VARIABLE = "AGENT_SHELL_MCP_REQUIRE_READY"
+FAILED_EXIT = 1
+USAGE_EXIT = 2
+NEEDS_APPROVAL_EXIT = 3
+SIGNAL_EXIT = 128
+_NOT_WANTED = ("disabled", "filtered", "shadowed")
+"""Reasons for which a server need not be ready."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one headless run has come to, and what it prints."""
+
+    output_format: OutputFormat
+    text: str = ""
+    tool_calls: list[Mapping[str, object]] = field(default_factory=list[Mapping[str, object]])
+    model: str | None = None
+    session_id: str | None = None
+    finished: TurnFinished | None = None
+    signal_number: int | None = None
+    is_pipe_closed: bool = False
+    manager: MCPManager | None = None
+
+    def exit_status(self) -> int:
+        """CONTRACT section 1."""
+        if self.signal_number is not None:
+            return SIGNAL_EXIT + self.signal_number
+        if self.finished is None or self.finished.outcome != "done":
+            return 0 if self.is_pipe_closed else FAILED_EXIT
+        return NEEDS_APPROVAL_EXIT if self.finished.needs_approval else 0
+
+    def show(self, event: AgentEvent) -> None:
+        """Note an event, and print it where the format is a stream."""
+        if isinstance(event, AssistantTextDone) and event.text:
+            self.text = event.text
+        elif isinstance(event, ToolCallFinished):
+            self.tool_calls.append({**call_json(event.call), **result_json(event.result)})
+        elif isinstance(event, RetryNotice):
+            _say(f"note: {event.reason}; trying again in {event.delay_s:.1f} s")
+        elif isinstance(event, TurnFinished):
+            self.finished = event
+        if self.output_format == "stream-json" and (line := event_json(event)) is not None:
+            self.print_json(line)
+
+    def print_end(self) -> None:
+        """The answer as text, or the one result object."""
+        if self.output_format == "text":
+            if self.text and self.finished is not None and self.finished.outcome == "done":
+                text = valid_text(self.text)
+                self._print(printable(text) if sys.stdout.isatty() else text)
+            return
+        end = self.finished or TurnFinished(outcome="aborted")
+        self.print_json(
+            {
+                "type": "result",
+                "outcome": end.outcome,
+                "text": self.text,
+                "error": end.error,
+                "hint": end.hint,
+                "needs_approval": end.needs_approval,
+                "model": self.model,
+                "session_id": self.session_id,
+                "usage": usage_json(end.usage),
+                **({"tool_calls": self.tool_calls} if self.output_format == "json" else {}),
+            }
+        )
+
+    def print_json(self, value: Mapping[str, object]) -> None:
+        """One object on one line."""
+        self._print(json.dumps(valid_value(value), ensure_ascii=False))
+
+    def _print(self, line: str) -> None:
+        """Write and flush; a reader that has gone ends the run quietly."""
+        if self.is_pipe_closed:
+            return
+        try:
+            sys.stdout.buffer.write(line.encode() + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            self.is_pipe_closed = True
+            # Python flushes once more at exit and would complain about the same pipe.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+async def run_print_mode(options: CLIOptions) -> int:
+    """Run the prompt to its end; returns the exit status. Raises UsageError for wrong usage.
+
+    SIGINT, SIGTERM and SIGHUP end the turn and close every server; a second signal ends it now.
+    """
+    run = _Run(output_format=options.output_format)
+    usage_error: AgentShellError | None = None
+    async with anyio.create_task_group() as group:
+        with anyio.CancelScope() as scope:
+            await group.start(_watch_signals, run, scope)
+            try:
+                await _run_session(options, run)
+            except (UsageError, ConfigError) as error:
+                usage_error = error
+            except AgentShellError as error:
+                run.finished = TurnFinished(outcome="failed", error=error.message, hint=error.hint)
+        group.cancel_scope.cancel()
+    if usage_error is not None:
+        raise usage_error
+    if run.finished is not None and run.finished.error is not None:
+        _say(f"error: {run.finished.error}", run.finished.hint)
+    elif run.finished is not None and run.finished.needs_approval:
+        _say(
+            "error: a tool call needed approval, and nobody could be asked",
+            "--approval edits allows changes of files, --approval all everything",
+        )
+    run.print_end()
+    return run.exit_status()
+
+
+async def _watch_signals(
+    run: _Run,
+    scope: anyio.CancelScope,
+    *,
+    task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        task_status.started()
+        async for number in signals:
+            if run.signal_number is not None:
+                if run.manager is not None:
+                    run.manager.kill_all_now()
+                os._exit(SIGNAL_EXIT + number)
+            run.signal_number = number
+            scope.cancel()
+
+
+async def _run_session(options: CLIOptions, run: _Run) -> None:
+    environ = dict(os.environ)
+    paths = app_paths(environ)
+    start_logging(paths.log_file, debug=options.debug)
+    loaded = load_settings(
+        paths=paths,
+        cwd=options.cwd,
+        environ=environ,
+        overrides={
+            "model": options.model,
+            "approval": options.approval,
+            "mcp.enable_project_config": False if options.no_project_mcp else None,
+        },
+    )
+    for problem in loaded.problems:
+        _say(f"warning: {problem.message}", problem.hint)
+    prompt = await _whole_prompt(options.prompt)
+    # Before any server is started: without a model the run fails at once.
+    provider = await resolve_provider(loaded.settings, environ)
+    run.model = provider.model
+    session_options = SessionOptions(
+        cwd=options.cwd,
+        paths=paths,
+        environ=environ,
+        settings=loaded.settings,
+        provider=provider,
+        enable_mcp=not options.no_mcp,
+        extra_mcp_files=options.mcp_config,
+        strict_mcp_config=options.strict_mcp_config,
+        trust_project=options.trust_project,
+        wait_for_mcp=False,
+    )
+    async with create_agent_session(session_options) as created:
+        run.manager = created.mcp_manager
+        run.session_id = created.session.id
+        await created.start_mcp()
+        if created.mcp_manager is not None:
+            _report_servers(created, created.mcp_manager)
+            if environ.get(REQUIRE_READY_VARIABLE) == "1" and (
+                missing := await _not_ready(created.mcp_manager)
+            ):
+                # Returned, not raised: the session's task group would wrap it.
+                run.finished = TurnFinished(
+                    outcome="failed", error=f"not every MCP server is ready: {', '.join(missing)}"
+                )
+                return
+        async with aclosing(created.session.prompt(prompt)) as events:
+            async for event in events:
+                run.show(event)
+                if run.is_pipe_closed:
+                    break
+
+
+async def _whole_prompt(argument: str | None) -> str:
+    """The prompt of the command line, then what came on standard input. Raises UsageError."""
+    piped, is_given_up = await read_stdin(is_needed=argument is None)
+    if is_given_up:
+        _say("note: standard input is open but silent; going on without it")
+    parts = [part for part in (argument, piped) if part is not None and part.strip()]
+    if not parts:
+        raise UsageError("there is no prompt", hint='agent-shell -p "PROMPT", or pipe one in')
+    return "\n\n".join(parts)
+
+
+def _report_servers(created: CreateAgentSessionResult, manager: MCPManager) -> None:
+    """One line on standard error for each server that is not there, and why."""
+    if created.mcp_load is not None:
+        for problem in created.mcp_load.errors:
+            _say(f"error: {problem.path}: {problem.error}", problem.hint)
+    for problem in manager.config_errors:
+        _say(f"error: {problem.message}", problem.hint)
+    for found in manager.untrusted():
+        _say(
+            f'note: the project\'s server "{found.name}" was not started: nobody agreed to it yet',
+            "agent-shell asks about it, or pass --trust-project",
+        )
+
+
+async def _not_ready(manager: MCPManager) -> list[str]:
+    """The servers that should be ready and are not, once none is connecting any more."""
+    for row in manager.snapshot():
+        if row.status == "connecting":
+            try:
+                await manager.wait_for_connection(row.name)
+            except AgentShellError as error:
+                _say(f"error: mcp:{row.name}: {error.message}", error.hint)
+    missing = [
+        row.name
+        for row in manager.snapshot()
+        if row.status != "connected" and not (row.reason or "").startswith(_NOT_WANTED)
+    ]
+    return [*missing, *(str(path) for path in manager.discovery.unusable_files)]
+
+
+def _say(line: str, hint: str | None = None) -> None:
+    """A line for the person on standard error. Foreign words stay words."""
+    lines = [line] if hint is None else [line, f"hint: {hint}"]
+    try:
+        for each in lines:
+            sys.stderr.write(printable(valid_text(each)).replace("\n", " ") + "\n")
+        sys.stderr.flush()
+    except OSError:
+        return  # nobody reads it

@@ -1,0 +1,77 @@
+"""May the project's servers start? Asked beside the prompt, never in its way; silence is no."""
+
+import time
+from typing import TYPE_CHECKING
+
+from agent_shell.discovery.trust import describe_entry
+from agent_shell.repl.drawing import joined
+from agent_shell.repl.live_region import ORDER_QUESTION
+from agent_shell.repl.screen import Screen, TypedLine
+from agent_shell.repl.styled_lines import Line, cut_cells, text_lines
+
+if TYPE_CHECKING:
+    from agent_shell.discovery.discover import DiscoveredServer
+
+QUESTION = "start these servers? y yes · a always for this folder · n no (default)"
+
+
+class TrustQuestion:
+    """The open question, if there is one. Each entry is asked about once, as it stands."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._open: tuple[DiscoveredServer, ...] = ()
+        self._asked_keys: set[str] = set()
+        self._shown_at = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The servers that are asked about."""
+        return tuple(server.name for server in self._open)
+
+    def update(self, untrusted: "tuple[DiscoveredServer, ...]") -> None:
+        """Take over who waits for the user's word; asks about those that are new."""
+        new = [server for server in untrusted if server.trust_key not in self._asked_keys]
+        still_open = {server.trust_key for server in self._open} | {s.trust_key for s in new}
+        was_open = bool(self._open)
+        self._open = tuple(server for server in untrusted if server.trust_key in still_open)
+        for server in new:
+            self._asked_keys.add(server.trust_key)
+            self._screen.print(
+                joined(("the project wants to start ", "warning"), f'"{server.name}"'),
+                *(joined("  ", line) for line in describe_entry(server)),
+            )
+        if new:
+            self._shown_at = time.monotonic()
+        if self._open and not was_open:
+            self._screen.live.show(self, ORDER_QUESTION)
+        elif was_open and not self._open:
+            self.close()
+
+    def ask_again(self) -> None:
+        """A reload asks anew about what was answered with no."""
+        self._asked_keys.clear()
+
+    def close(self) -> None:
+        """The question is settled."""
+        self._open = ()
+        self._screen.live.hide(self)
+
+    def answer_in(self, line: TypedLine) -> str | None:
+        """`y`, `a` or `n` if the line answers the question.
+
+        Only a line typed by hand after the question was shown, and nothing but the letter.
+        """
+        is_answer = (
+            bool(self._open)
+            and line.by_hand
+            and line.text in ("y", "a", "n")
+            and line.began_at >= self._shown_at
+        )
+        return line.text if is_answer else None
+
+    def rows(self, width: int) -> list[Line]:
+        """Who is asked about, and how to answer."""
+        names = cut_cells(f"from this project, not started: {', '.join(self.names)}", width)
+        question = text_lines(QUESTION, width, style="class:warning")
+        return [[("class:warning", names)], *question]
