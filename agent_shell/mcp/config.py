@@ -30,7 +30,7 @@ class MCPConfigs:
 
 
 async def load_all_mcp_configs(options: DiscoveryOptions) -> MCPConfigs:
-    """Read every source afresh. Files are read in a thread: a slow disk must not hold the prompt."""
+    """Read every source afresh, in a thread: a slow disk must not hold up the prompt."""
     discovery = await anyio.to_thread.run_sync(discover, options)
     usable = [server for server in discovery.servers if is_usable(server)]
     return MCPConfigs(

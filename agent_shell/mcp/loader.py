@@ -40,14 +40,17 @@ class MCPToolsLoadResult:
     exa_api_keys: tuple[str, ...] = ()
 
 
-async def discover_and_load_mcp_tools(manager: MCPManager) -> MCPToolsLoadResult:
+async def discover_and_load_mcp_tools(
+    manager: MCPManager, *, since: float | None = None
+) -> MCPToolsLoadResult:
     """Discover, connect, and hand over the tools; never raises for what is in files or servers.
 
     Two classes of failure (first seed): discovery as a whole fails → no tools and one error with
-    the path `.mcp.json`; a server fails → its error beside the others' tools.
+    the path `.mcp.json`; a server fails → its error beside the others' tools. `since`: the moment
+    (anyio.current_time) from which the start-up gate's time counts.
     """
     try:
-        loaded = await manager.discover_and_connect()
+        loaded = await manager.discover_and_connect(since=since)
     except Exception as error:
         logger.warning("MCP discovery failed: %s", error, exc_info=True)
         return MCPToolsLoadResult(

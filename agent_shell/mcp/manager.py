@@ -171,17 +171,20 @@ class MCPManager(anyio.AsyncContextManagerMixin):
 
     # -- connecting ------------------------------------------------------------------------
 
-    async def discover_and_connect(self) -> MCPLoadResult:
+    async def discover_and_connect(self, *, since: float | None = None) -> MCPLoadResult:
         """Read every source afresh, connect what may be connected (first seed).
 
-        Raises what discovery raises; one server's trouble is in the result instead.
+        The gate's time counts from `since` (anyio.current_time), or from this call: what reading
+        the files takes is not added to it. Raises what discovery raises; one server's trouble is
+        in the result instead.
         """
         epoch = self._epoch
+        since = anyio.current_time() if since is None else since
         configs = await load_all_mcp_configs(self.options)
         if epoch != self._epoch:
             return MCPLoadResult(tools=self.get_tools())
         self._take_discovery(configs.discovery)
-        return await self.connect_servers(configs.configs, configs.sources)
+        return await self.connect_servers(configs.configs, configs.sources, since=since)
 
     async def connect_servers(
         self,
@@ -189,13 +192,16 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         sources: dict[str, SourceMeta],
         *,
         startup_timeout_ms: int | None = None,
+        since: float | None = None,
     ) -> MCPLoadResult:
         """Start all of them in parallel and return when the startup gate opens (first seed).
 
         At the gate a connected server has its tools, a failed one its error, and one that is
         still pending has deferred tools from the cache; without cached tools it is waited for.
-        `startup_timeout_ms` replaces the setting's; 0 waits until all have settled.
+        `startup_timeout_ms` replaces the setting's; 0 waits until all have settled. The time
+        counts from `since` (anyio.current_time), or from this call.
         """
+        since = anyio.current_time() if since is None else since
         timeout_ms = self._settings.startup_timeout_ms
         if startup_timeout_ms is not None:
             timeout_ms = startup_timeout_ms
@@ -212,7 +218,7 @@ class MCPManager(anyio.AsyncContextManagerMixin):
                 continue
             started[name] = self._start(config)
         cached = await anyio.to_thread.run_sync(self._cached_tools, started)
-        await wait_at_gate((run.settled for run in started.values()), timeout_ms)
+        await wait_at_gate((run.settled for run in started.values()), timeout_ms, since=since)
         deferred = [name for name, run in started.items() if self._defer(run, cached.get(name))]
         for name, run in started.items():
             if name not in deferred:

@@ -215,12 +215,14 @@ class Repl:
             await self._prompt_stands.wait()
             if self.leaving.is_set():
                 return
+            # What the user waits for counts from here, our own imports included.
+            stood_at = anyio.current_time()
             module = await anyio.to_thread.run_sync(_import_shell)
             if self.leaving.is_set():
                 return
             shell: Shell = module.Shell(self)
             self._shell = shell
-            await shell.run(self._take_early_lines)
+            await shell.run(self._take_early_lines, stood_at)
         except AgentShellError as error:
             self.refusal = error
         except Exception as error:  # noqa: BLE001 - see crashed

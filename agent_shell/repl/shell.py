@@ -59,8 +59,11 @@ class Shell:
         self._is_ticking = False
         self.is_ready = False
 
-    async def run(self, take_early_lines: Callable[[], list[TypedLine]]) -> None:
-        """Open the session, obey lines, close the session."""
+    async def run(self, take_early_lines: Callable[[], list[TypedLine]], stood_at: float) -> None:
+        """Open the session, obey lines, close the session.
+
+        `stood_at` is when the prompt stood (anyio.current_time): the start-up gate counts from it.
+        """
         options = self._repl.options
         settings = await self._load_settings()
         async with (
@@ -69,7 +72,7 @@ class Shell:
         ):
             self._tasks = tasks
             turns = self._join(session, settings)
-            tasks.start_soon(self._guarded, self._start_mcp, session)
+            tasks.start_soon(self._guarded, self._start_mcp, session, stood_at)
             tasks.start_soon(self._guarded, turns.run)
             if options.prompt is not None:
                 turns.submit(_valid_text(options.prompt))
@@ -220,8 +223,8 @@ class Shell:
             session.mcp_manager.subscribe(self._on_manager_event)
         return self._turns
 
-    async def _start_mcp(self, session: CreateAgentSessionResult) -> None:
-        loaded = await session.start_mcp()
+    async def _start_mcp(self, session: CreateAgentSessionResult, stood_at: float) -> None:
+        loaded = await session.start_mcp(since=stood_at)
         if loaded is None or self._context is None or self._context.manager is None:
             return
         for error in loaded.errors:

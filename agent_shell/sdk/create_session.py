@@ -58,11 +58,14 @@ class CreateAgentSessionResult:
     mcp_ready: anyio.Event = field(default_factory=anyio.Event)
     mcp_load: MCPToolsLoadResult | None = None
 
-    async def start_mcp(self) -> MCPToolsLoadResult | None:
-        """Discover, connect and bind the tools, to the gate; None when MCP is off."""
+    async def start_mcp(self, *, since: float | None = None) -> MCPToolsLoadResult | None:
+        """Discover, connect and bind the tools, to the gate; None when MCP is off.
+
+        The gate's time counts from `since` (anyio.current_time), or from this call.
+        """
         try:
             if self.mcp_manager is not None:
-                self.mcp_load = await discover_and_load_mcp_tools(self.mcp_manager)
+                self.mcp_load = await discover_and_load_mcp_tools(self.mcp_manager, since=since)
                 self.session.refresh_mcp_tools(self.mcp_manager.get_tools())
             return self.mcp_load
         finally:

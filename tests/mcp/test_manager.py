@@ -18,6 +18,7 @@ from agent_shell.mcp.reload import Difference, reload_servers
 from agent_shell.mcp.snapshot import ServerSnapshot
 from agent_shell.settings.settings import MCPSettings
 from agent_shell.tools.tool import ToolContext
+from tests.fakes.connections import until_file
 from tests.mcp.server_project import ServerProject, fake_server
 from tests.requirements import requirement
 
@@ -150,6 +151,7 @@ async def test_a_deferred_server_that_fails_late_is_logged_and_its_call_is_an_er
     async with project.manager() as manager:
         await manager.discover_and_connect()
         assert caplog.records == []
+        answer = ""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(held.let_start, "exit 3")
             answer = await call(manager, "mcp_held_echo", {"text": "late"})
@@ -170,7 +172,8 @@ async def test_a_late_connection_cannot_rise_again_after_disconnect_all(
     async with project.manager(settings=PATIENT) as manager:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(manager.discover_and_connect)
-            await until(manager, lambda: manager.get_connection_status("held") == "connecting")
+            await held.started()
+            assert manager.get_connection_status("held") == "connecting"
             await manager.disconnect_all()
 
         assert manager.get_connection_status("held") == "disconnected"
@@ -418,6 +421,11 @@ class HeldServer:
                 lambda: self._fifo.write_text(f"{first}\n", encoding="utf-8"),
                 abandon_on_cancel=True,
             )
+
+    async def started(self) -> None:
+        """Wait until the program has come to the FIFO."""
+        with anyio.fail_after(10):
+            await until_file(self._pid_file)
 
     def is_alive(self) -> bool:
         return is_alive(int(self._pid_file.read_text(encoding="utf-8")))

@@ -1,6 +1,5 @@
 """`!command` values, run with real commands just before connecting."""
 
-import time
 from pathlib import Path
 
 import anyio
@@ -9,6 +8,7 @@ import pytest
 from agent_shell.discovery.server_config import HttpServerConfig, StdioServerConfig
 from agent_shell.errors import MCPConnectError
 from agent_shell.mcp.resolve_auth import SecretCommands
+from tests.fakes.connections import until, until_file
 from tests.requirements import requirement
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "WHO": "me"}
@@ -74,12 +74,9 @@ async def test_a_cancelled_command_leaves_no_process(tmp_path: Path) -> None:
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(SecretCommands(ENVIRON).resolve_auth_config, config)
-            while not pid_file.exists() or not pid_file.read_text(encoding="utf-8").strip():
-                await anyio.sleep(0.01)
+            await until_file(pid_file)
             tasks.cancel_scope.cancel()
 
-    sleeper = Path("/proc") / pid_file.read_text(encoding="utf-8").strip()
-    deadline = time.monotonic() + 5
-    while sleeper.exists() and "Z" not in (sleeper / "stat").read_text(encoding="utf-8"):
-        assert time.monotonic() < deadline
-        await anyio.sleep(0.01)
+    sleeper = Path("/proc") / pid_file.read_text(encoding="utf-8").strip() / "stat"
+    with anyio.fail_after(5):
+        await until(lambda: not sleeper.exists() or " Z " in sleeper.read_text(encoding="utf-8"))

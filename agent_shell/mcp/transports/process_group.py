@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 import anyio
@@ -42,44 +43,49 @@ class ProcessGuardian:
 
     A `sh` in a session of its own holds the reading end of a pipe; when the last writing end is
     gone, so are we. It starts before the first group (one to two milliseconds), and nothing
-    inherits the writing end, as Python makes it close-on-exec.
+    inherits the writing end, as Python makes it close-on-exec. May be used from any thread.
     """
 
     def __init__(self) -> None:
         self._groups: set[int] = set()
         self._shell: subprocess.Popen[bytes] | None = None
+        self._lock = threading.RLock()
 
     def start(self) -> None:
         """Be there before the first group is: called by whoever is about to spawn one."""
-        if self._shell is None:
-            try:
-                self._shell = _start_guardian()
-            except OSError:
-                return  # no /bin/sh: groups are still ended in every way but the sudden one
+        with self._lock:
+            if self._shell is None:
+                try:
+                    self._shell = _start_guardian()
+                except OSError:
+                    return  # no /bin/sh: groups are still ended in every way but the sudden one
 
     def register(self, pgid: int) -> None:
         """From now on this group must not outlive us."""
-        self._groups.add(pgid)
-        self._tell(f"+ {pgid}\n")
+        with self._lock:
+            self._groups.add(pgid)
+            self._tell(f"+ {pgid}\n")
 
     def unregister(self, pgid: int) -> None:
         """The group is gone; its number may soon mean somebody else's."""
-        if pgid in self._groups:
-            self._groups.discard(pgid)
-            if self._shell is not None:
-                self._tell(f"- {pgid}\n")
+        with self._lock:
+            if pgid in self._groups:
+                self._groups.discard(pgid)
+                if self._shell is not None:
+                    self._tell(f"- {pgid}\n")
 
     def kill_all_now(self) -> None:
         """SIGKILL to every registered group, at once and without waiting."""
-        for pgid in self._groups:
+        for pgid in tuple(self._groups):
             signal_group(pgid, signal.SIGKILL)
 
     def close(self) -> None:
         """Let the guardian go. What is still registered is killed. Takes a few milliseconds."""
         self.kill_all_now()
-        self._write("".join(f"- {pgid}\n" for pgid in self._groups))
-        self._groups.clear()
-        self._dismiss(grace_s=0.5)
+        with self._lock:
+            self._write("".join(f"- {pgid}\n" for pgid in self._groups))
+            self._groups.clear()
+            self._dismiss(grace_s=0.5)
 
     def _tell(self, line: str) -> None:
         """Write to the guardian; start it, or a new one if someone killed it."""
@@ -222,12 +228,13 @@ def spawn_group(
     cwd: str | None,
     env: Mapping[str, str],
     guardian: ProcessGuardian,
-) -> "tuple[ProcessGroup, subprocess.Popen[bytes]]":
+) -> "subprocess.Popen[bytes]":
     """Start a program, without a shell, as the leader of its own session and group.
 
-    Its three standard streams are pipes. Raises OSError and ValueError as Popen does. Blocks for
-    the millisecond until the program has been executed: between the spawn and the guardian's
-    knowing there must be no await, or a cancellation would leak the child.
+    Its three standard streams are pipes. Raises OSError and ValueError as Popen does. Blocks until
+    the program has been executed, one millisecond or, where many start at once, ten: call it in a
+    thread that is never abandoned, so that nothing lies between the spawn and the guardian's
+    knowing, and nothing between them and the caller.
     """
     guardian.start()
     process = subprocess.Popen(
@@ -241,7 +248,7 @@ def spawn_group(
         start_new_session=True,
     )
     guardian.register(process.pid)
-    return ProcessGroup(process, guardian), process
+    return process
 
 
 def signal_group(pgid: int, number: int) -> bool:

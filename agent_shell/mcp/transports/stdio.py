@@ -5,11 +5,13 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 
 from agent_shell.discovery.server_config import StdioServerConfig
 from agent_shell.errors import MCPClosedError, MCPConnectError
@@ -258,7 +260,7 @@ async def open_stdio(
 
     A relative `cwd` is taken from `default_cwd`. Raises MCPConnectError when it can't be started.
     """
-    transport = _spawn(config, environ, default_cwd, guardian, log)
+    transport = await _spawn(config, environ, default_cwd, guardian, log)
     # No await between the spawn and this block, or a cancellation would leak the child.
     try:
         async with background_tasks() as tasks:
@@ -286,7 +288,7 @@ def _read_some(pipe: _Pipe) -> bytes | None:
         return b""
 
 
-def _spawn(
+async def _spawn(
     config: StdioServerConfig,
     environ: Mapping[str, str],
     default_cwd: Path | None,
@@ -298,8 +300,16 @@ def _spawn(
     env = server_environment(config, environ)
     cwd = _working_folder(config, default_cwd)
     try:
-        group, process = spawn_group(
-            (config.command, *config.args), cwd=cwd, env=env, guardian=guardian
+        # In a thread, for it blocks: twenty spawns would hold up the prompt for 0.2 s.
+        # The thread is waited for even when we are cancelled, and its result is then still ours.
+        process = await anyio.to_thread.run_sync(
+            partial(
+                spawn_group,
+                (config.command, *config.args),
+                cwd=cwd,
+                env=env,
+                guardian=guardian,
+            )
         )
     except (OSError, ValueError) as error:
         raise spawn_error(config, error, cwd, env) from error
@@ -310,7 +320,7 @@ def _spawn(
     assert stderr is not None
     for pipe in (stdin, stdout, stderr):
         os.set_blocking(pipe.fileno(), False)
-    return StdioTransport(group, stdin, stdout, stderr, log)
+    return StdioTransport(ProcessGroup(process, guardian), stdin, stdout, stderr, log)
 
 
 def _working_folder(config: StdioServerConfig, default_cwd: Path | None) -> str | None:

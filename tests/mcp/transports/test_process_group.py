@@ -107,14 +107,12 @@ def is_ignored(pid: int, number: int) -> bool:
 
 def sleeper(guardian: ProcessGuardian, script: str = "sleep 60") -> int:
     """A group that does nothing, whose pipes are closed on our side."""
-    group, process = spawn_group(
-        ["sh", "-c", script], cwd=None, env=dict(os.environ), guardian=guardian
-    )
+    process = spawn_group(["sh", "-c", script], cwd=None, env=dict(os.environ), guardian=guardian)
     for pipe in (process.stdin, process.stdout, process.stderr):
         assert pipe is not None
         pipe.close()
     process.returncode = 0  # these tests reap by number
-    return group.pid
+    return process.pid
 
 
 def exit_code(pid: int) -> int:
