@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import termios
-from types import FrameType, TracebackType
+from types import FrameType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,17 @@ _EXIT_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class FirstPaint:
-    """A terminal that shows our prompt and keeps what is typed. Use it as a context manager.
+    """A terminal that shows our prompt and keeps what is typed.
 
-    Until `hand_over` a signal ends the program with 128 + its number (SystemExit); afterwards
-    the shell takes signals itself.
+        painted = FirstPaint()
+        try:
+            painted.paint()
+            …
+        finally:
+            painted.restore()
+
+    Until `hand_over` a signal ends the program at once, with status 128 + its number: nothing
+    runs yet that would have to be ended in order. Afterwards the shell takes signals itself.
     """
 
     def __init__(self) -> None:
@@ -35,9 +42,10 @@ class FirstPaint:
         self._output = sys.stdout.fileno()
         self._before: list[Any] | None = None
 
-    def __enter__(self) -> "FirstPaint":
+    def paint(self) -> None:
+        """Take the terminal over and show the prompt line."""
         for number in _EXIT_SIGNALS:
-            signal.signal(number, _exit_quietly)
+            signal.signal(number, self._leave_now)
         self._before = termios.tcgetattr(self._input)
         modes = termios.tcgetattr(self._input)
         modes[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR)
@@ -47,7 +55,6 @@ class FirstPaint:
         # TCSANOW keeps what was typed before we came; TCSAFLUSH would drop it.
         termios.tcsetattr(self._input, termios.TCSANOW, modes)
         self._write(_BRACKETED_PASTE_ON + PROMPT)
-        return self
 
     def hand_over(self) -> None:
         """The shell paints from here on: cursor to where the prompt line begins."""
@@ -55,30 +62,25 @@ class FirstPaint:
 
     def restore(self) -> None:
         """Put the terminal back as it was found. Safe to call again, and on a dead terminal."""
-        before, self._before = self._before, None
-        if before is None:
+        if self._before is None:
             return
+        for number in _EXIT_SIGNALS:
+            # We are leaving already; another signal must not leave the terminal half restored.
+            signal.signal(number, signal.SIG_IGN)
+        before, self._before = self._before, None
         self._write(_LEAVE)
         try:
             termios.tcsetattr(self._input, termios.TCSANOW, before)
         except termios.error:
             return  # the terminal is gone; there is nothing to put back
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _leave_now(self, number: int, frame: FrameType | None) -> None:
+        # An exception instead could be swallowed, or turned into another, by whatever is loading.
         self.restore()
+        os._exit(128 + number)
 
     def _write(self, text: str) -> None:
         try:
             os.write(self._output, text.encode())
         except OSError:
             return  # the terminal is gone
-
-
-def _exit_quietly(number: int, frame: FrameType | None) -> None:
-    """Leave through every `finally`, with the status a shell gives to a signal's victim."""
-    raise SystemExit(128 + number)

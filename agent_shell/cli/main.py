@@ -52,22 +52,24 @@ def _open_shell(arguments: list[str]) -> int:
     gc.disable()
     from agent_shell.cli.first_paint import FirstPaint  # noqa: PLC0415 - see the top of this file
 
-    problem: Exception
-    with FirstPaint() as painted:
+    painted = FirstPaint()
+    try:
+        painted.paint()
         from agent_shell.cli.read_argv import parse_arguments  # noqa: PLC0415 - after the paint
         from agent_shell.errors import AgentShellError  # noqa: PLC0415 - after the paint
 
         try:
             options = parse_arguments(arguments)
-            if options is not None:
-                from agent_shell.repl.repl import run_shell  # noqa: PLC0415 - after the paint
+            if options is None:
+                return 0
+            from agent_shell.repl.repl import run_shell  # noqa: PLC0415 - after the paint
 
-                return run_shell(options.shell_options(), painted)
+            return run_shell(options.shell_options(), painted)
         except AgentShellError as error:
-            problem = error
-        else:
-            return 0
-    return _report(problem)
+            painted.restore()
+            return _report(error)
+    finally:
+        painted.restore()
 
 
 def _run_without_screen(arguments: list[str]) -> int:

@@ -34,6 +34,11 @@ import pyte
 DEFAULT_WAIT_S = 15.0
 """Generous: the machine that runs the tests may be busy. A wait ends as soon as it is fulfilled."""
 
+SETTLE_S = 0.03
+"""One drawing is written in a few milliseconds; what moves is drawn eight times a second."""
+
+LONGEST_SETTLING_S = 1.0
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 PASTE_START = "\x1b[200~"
@@ -218,29 +223,42 @@ class PtyProgram:
     # --- waiting
 
     def wait_for(
-        self, wanted: str | Callable[[Self], bool], timeout_s: float = DEFAULT_WAIT_S
+        self,
+        wanted: str | Callable[[Self], bool],
+        timeout_s: float = DEFAULT_WAIT_S,
+        *,
+        settle_s: float = SETTLE_S,
     ) -> None:
         """Wait until the text is on the visible screen, or the predicate holds.
 
-        The predicate is asked after every piece of output. Raises AssertionError with the screen.
+        The predicate is asked after every piece of output, and has to hold still when the output
+        has paused for `settle_s` seconds: the screen is then no half-painted one. Use 0 to measure
+        times. Raises AssertionError with the screen.
         """
 
         def holds() -> bool:
             return wanted in self.screen if isinstance(wanted, str) else wanted(self)
 
         deadline = time.monotonic() + timeout_s
+        held_since: float | None = None
         while True:
             with self._changed:
                 seen = len(self._output)
+                quiet_s = time.monotonic() - self._last_output_at
+            now = time.monotonic()
+            wait_s = 0.1  # now and then ask again for what is not on the screen
             if holds():
-                return
-            left = deadline - time.monotonic()
-            if left <= 0:
+                held_since = held_since or now
+                if quiet_s >= settle_s or now - held_since > LONGEST_SETTLING_S:
+                    return
+                wait_s = settle_s - quiet_s
+            else:
+                held_since = None
+            if now >= deadline:
                 raise AssertionError(f"waited {timeout_s} s for {wanted!r}; screen:\n{self.screen}")
             with self._changed:
-                # Wakes for output; asks again now and then for what is not on the screen.
                 if len(self._output) == seen:
-                    self._changed.wait(min(left, 0.1))
+                    self._changed.wait(max(0.001, min(deadline - now, wait_s)))
 
     def wait_until_quiet(self, quiet_s: float = 0.3, timeout_s: float = DEFAULT_WAIT_S) -> None:
         """Wait until the program has written nothing for `quiet_s` seconds from now on."""

@@ -53,7 +53,7 @@ def test_leaving_restores_the_terminal_and_ends_every_server(
 
         assert shell.wait_exit(5) == status
         assert_terminal_as_it_was(shell)
-        assert shell.screen == ""
+        assert shell.screen == (f"› {way}" if way.startswith("/") else "")
         assert_gone(*running)
 
 
@@ -73,7 +73,7 @@ def test_a_terminal_that_goes_away_ends_the_program(project: Project, tmp_path: 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_while_modules_load_leaves_quietly(project: Project, number: int) -> None:
     with PtyProgram.agent_shell(home=project.home, cwd=project.folder) as shell:
-        shell.wait_for("›")
+        shell.wait_for("›", settle_s=0)
         shell.signal(number)
 
         assert shell.wait_exit(5) == 128 + number
@@ -84,7 +84,7 @@ def test_a_signal_while_modules_load_leaves_quietly(project: Project, number: in
 @requirement("end:every-way")
 def test_ctrl_c_right_after_the_paint_leaves_or_clears_but_never_hangs(project: Project) -> None:
     with PtyProgram.agent_shell(home=project.home, cwd=project.folder) as shell:
-        shell.wait_for("›")
+        shell.wait_for("›", settle_s=0)
         shell.send("\x03")
         shell.wait_for(lambda shell: not shell.is_running or shell.lines_with("mcp") != [])
         if shell.is_running:

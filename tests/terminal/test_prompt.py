@@ -20,7 +20,7 @@ def test_keys_typed_right_after_the_paint_land_in_the_draft_once_and_whole(
     project: Project,
 ) -> None:
     with start(project) as shell:
-        shell.wait_for("›")
+        shell.wait_for("›", settle_s=0)
         shell.send("hello wörld")
         shell.wait_for("mcp: no servers")
         shell.wait_until_quiet()
@@ -41,7 +41,7 @@ def test_keys_typed_before_the_paint_are_kept_too(project: Project) -> None:
 
 def test_an_early_enter_submits_the_line_once(project: Project) -> None:
     with start(project) as shell:
-        shell.wait_for("›")
+        shell.wait_for("›", settle_s=0)
         shell.send("/help\r")
         shell.wait_for("leave (so do Ctrl-D")
         shell.wait_until_quiet()

@@ -80,7 +80,7 @@ def test_what_was_typed_before_the_question_does_not_answer_it(
     marker = tmp_path / "started"
     project.write_project_servers({"mine": marked_server(marker)})
     with PtyProgram.agent_shell(home=project.home, cwd=project.folder) as shell:
-        shell.wait_for("›")
+        shell.wait_for("›", settle_s=0)
         shell.send("y\r")
         shell.wait_for(QUESTION)
         shell.wait_for("hint:")

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Iterable
 
+import anyio
+
 from agent_shell.errors import UsageError
 from agent_shell.json_types import as_object
 from agent_shell.repl.call_arguments import parse_call_arguments
@@ -14,6 +16,9 @@ from agent_shell.repl.render_tool import render_result
 from agent_shell.repl.theme import TOOL_SIGN
 from agent_shell.tools.tool import ToolProgress
 
+LISTING_WAIT_S = 2.0
+"""A listing takes milliseconds; whoever mistyped a name does not wait for a slow one."""
+
 USAGE = "/call TOOL [JSON|key=value…]"
 
 
@@ -23,6 +28,7 @@ async def call(context: CommandContext, rest: str) -> None:
     if not words:
         raise UsageError(f"usage: {USAGE}", hint="/tools lists the tools")
     name = words[0]
+    await _wait_for_listing(context, name)
     tool = context.session.registry.get(name)
     if tool is None:
         names = [each.name for each in context.session.registry.active()]
@@ -45,6 +51,33 @@ async def call(context: CommandContext, rest: str) -> None:
         )
     if activity.was_stopped:
         context.screen.print(joined((f"{name}: cancelled", "warning")))
+
+
+async def _wait_for_listing(context: CommandContext, name: str) -> None:
+    """A server that has just connected still lists its tools: give it a moment."""
+    manager = context.manager
+    changed = anyio.Event()
+
+    def note(_: object) -> None:
+        changed.set()
+
+    if manager is None:
+        return
+    unsubscribe = manager.subscribe(note)
+    try:
+        with anyio.move_on_after(LISTING_WAIT_S):
+            while context.session.registry.get(name) is None and _is_listing(context):
+                changed = anyio.Event()
+                await changed.wait()
+    finally:
+        unsubscribe()
+
+
+def _is_listing(context: CommandContext) -> bool:
+    return any(
+        row.status == "connected" and "list_tools" not in row.timings_ms
+        for row in context.snapshot()
+    )
 
 
 def _choices(context: CommandContext, words: list[str]) -> Iterable[Choice]:
