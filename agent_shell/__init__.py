@@ -3,9 +3,7 @@
 Names are loaded when they are first used, so that `agent-shell --version` imports nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own would cost a third of `--version`
 if TYPE_CHECKING:
     from agent_shell.sdk.create_session import create_agent_session
     from agent_shell.sdk.discover import discover_mcp_servers
@@ -25,4 +23,6 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - only a library user pays for it
+
     return getattr(import_module(home), name)

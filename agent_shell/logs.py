@@ -3,8 +3,11 @@
 import logging
 import re
 import time
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from logging.handlers import RotatingFileHandler
 
 LOGGER_NAME = "agent_shell"
 MAX_LOG_BYTES = 2_000_000
@@ -29,6 +32,8 @@ def start_logging(log_file: Path, *, debug: bool) -> None:
     for old in list(logger.handlers):
         logger.removeHandler(old)
         old.close()
+    from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - brings sockets and queues
+
     try:
         log_file.parent.mkdir(parents=True, exist_ok=True)
         handler: logging.Handler = RotatingFileHandler(
@@ -64,6 +69,8 @@ class ServerLog:
     def write(self, kind: str, text: str) -> None:
         """Append one line; `kind` says where it came from (`stderr`, `wire`, `life`)."""
         if self._handler is None:
+            from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - see above
+
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._handler = RotatingFileHandler(

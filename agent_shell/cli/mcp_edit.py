@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from agent_shell.cli.mcp_place import CommandPlace, known_server, put, say
-from agent_shell.discovery.addition import parse_addition
+from agent_shell.discovery.addition import check_new_entry, parse_addition
 from agent_shell.discovery.edit import add_server, remove_server, set_server_enabled
 from agent_shell.discovery.entry import read_entry
 from agent_shell.discovery.providers.agent_shell import PROJECT_FILE
@@ -37,11 +37,7 @@ async def add_json(place: CommandPlace, namespace: Namespace) -> int:
 
 
 async def _add(place: CommandPlace, name: str, entry: JSONObject, scope: str) -> int:
-    if not name:
-        raise UsageError("a server needs a name")
-    reading = read_entry(name, entry, place.discovery_options.environ)
-    if reading.error is not None and reading.error.variable is None:
-        raise UsageError(f'server "{name}": {reading.error.message}', hint=reading.error.hint)
+    reading = check_new_entry(name, entry, place.discovery_options.environ)
     file, inside = _file_of(place, scope)
     await anyio.to_thread.run_sync(partial(add_server, file, name, entry, inside=inside))
     put(f'added "{name}" to {_shown(place, file)}')

@@ -1,8 +1,9 @@
 """The words of `mcp add`: a name, and the command or address of a new server."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent_shell.discovery.entry import EntryReading, read_entry
 from agent_shell.errors import UsageError
 from agent_shell.json_types import JSONObject, JSONValue
 
@@ -63,6 +64,20 @@ def parse_addition(words: Sequence[str], *, hint: str) -> Addition:
                 addition.name = word
     _check(addition, hint)
     return addition
+
+
+def check_new_entry(name: str, entry: JSONObject, environ: Mapping[str, str]) -> EntryReading:
+    """Refuse what could never be used before it is written.
+
+    Raises UsageError for an entry that makes no sense. An unset variable is let pass: it may be
+    set tomorrow; the reading's `error` tells of it.
+    """
+    if not name:
+        raise UsageError("a server needs a name")
+    reading = read_entry(name, entry, environ)
+    if reading.error is not None and reading.error.variable is None:
+        raise UsageError(f'server "{name}": {reading.error.message}', hint=reading.error.hint)
+    return reading
 
 
 _OPTIONS = ("--scope", "--transport", "--url", "--env", "--header")

@@ -13,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from agent_shell.discovery.discovered import DiscoveredServer, Discovery, DiscoveryOptions
 from agent_shell.discovery.edit import set_server_enabled
+from agent_shell.discovery.entry import read_entry
 from agent_shell.discovery.server_config import ServerConfig
 from agent_shell.discovery.source import SourceMeta
 from agent_shell.discovery.trust import TrustStore
@@ -291,9 +292,16 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         can't be edited.
         """
         await self._discover_again()
-        self._require_known(name)
+        found = self._require_known(name)
+        says_off = not read_entry(name, found.raw, self.options.environ).is_enabled
         await anyio.to_thread.run_sync(
-            partial(set_server_enabled, self.options.paths, name, enabled=enabled)
+            partial(
+                set_server_enabled,
+                self.options.paths,
+                name,
+                enabled=enabled,
+                overrides_entry=says_off,
+            )
         )
         await self._discover_again()
         if not enabled:

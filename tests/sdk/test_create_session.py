@@ -80,7 +80,7 @@ async def test_what_changes_in_the_manager_reaches_the_session(project: ServerPr
         await result.session.call_tool("mcp_a_add_tool", {"name": "fresh"})
         with anyio.fail_after(10):
             while result.session.registry.get("mcp_a_fresh") is None:
-                await anyio.sleep(0.01)  # noqa: ASYNC110 - the registry has no event of its own
+                await anyio.sleep(0.01)
         assert result.mcp_manager is not None
         await result.mcp_manager.disconnect_server("a")
         assert result.session.registry.get("mcp_a_echo") is None

@@ -7,13 +7,13 @@ import anyio
 
 from agent_shell.errors import UsageError
 from agent_shell.json_types import as_object
-from agent_shell.repl.call_arguments import parse_call_arguments
 from agent_shell.repl.commands.command import Choice, CommandContext, SlashCommand
 from agent_shell.repl.commands.suggest import nearest
 from agent_shell.repl.drawing import joined
 from agent_shell.repl.render_events import progress_text
 from agent_shell.repl.render_tool import render_result
 from agent_shell.repl.theme import TOOL_SIGN
+from agent_shell.tools.call_arguments import parse_call_arguments
 from agent_shell.tools.tool import ToolProgress
 
 LISTING_WAIT_S = 2.0

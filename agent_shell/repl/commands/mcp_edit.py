@@ -1,15 +1,14 @@
 """/mcp add and remove: edit our own files of servers, and apply it at once."""
 
 import shlex
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
 
+from agent_shell.discovery.addition import check_new_entry, parse_addition
 from agent_shell.discovery.edit import add_server, remove_server
 from agent_shell.errors import MCPError, UsageError
-from agent_shell.json_types import JSONObject, JSONValue
 from agent_shell.repl.commands.command import CommandContext, one_name
 from agent_shell.repl.commands.mcp_subcommand import Subcommand
 
@@ -22,86 +21,11 @@ EDITABLE_PROVIDERS = ("agent-shell", "mcp-json")
 """Files of ours, and the project's shared one; other programs' files are theirs to edit."""
 
 
-@dataclass(slots=True)
-class Addition:
-    """What `/mcp add` was asked for."""
-
-    name: str = ""
-    scope: str = "user"
-    url: str | None = None
-    transport: str | None = None
-    command: list[str] = field(default_factory=list[str])
-    env: dict[str, JSONValue] = field(default_factory=dict[str, JSONValue])
-    headers: dict[str, JSONValue] = field(default_factory=dict[str, JSONValue])
-
-    def entry(self) -> JSONObject:
-        """The entry as the file will hold it."""
-        if self.url is not None:
-            entry: dict[str, JSONValue] = {"url": self.url}
-            if self.transport is not None:
-                entry = {"type": self.transport, **entry}
-            return {**entry, "headers": self.headers} if self.headers else entry
-        entry = {"command": self.command[0], "args": self.command[1:]}
-        return {**entry, "env": self.env} if self.env else entry
-
-
-def parse_addition(text: str) -> Addition:
-    """The words behind `/mcp add`. Raises UsageError for what can't be meant."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"/mcp add: {str(error).lower()}") from error
-    addition = Addition()
-    while words:
-        word = words.pop(0)
-        match word:
-            case "--":
-                addition.command, words = words, []
-            case "--scope":
-                addition.scope = _choice(word, words, ("user", "project"))
-            case "--transport":
-                addition.transport = _choice(word, words, ("http", "sse", "ws"))
-            case "--url":
-                addition.url = _value(word, words)
-            case "-e" | "--env":
-                key, value = _pair(word, words, "=")
-                addition.env[key] = value
-            case "-H" | "--header":
-                key, value = _pair(word, words, ":")
-                addition.headers[key] = value.strip()
-            case _ if word.startswith("-") or addition.name:
-                raise UsageError(f'/mcp add: what is "{word}"?', hint=f"usage: {ADD_USAGE}")
-            case _:
-                addition.name = word
-    if not addition.name or bool(addition.command) == (addition.url is not None):
-        raise UsageError(f"usage: {ADD_USAGE}")
-    return addition
-
-
-def _value(option: str, words: list[str]) -> str:
-    if not words:
-        raise UsageError(f"/mcp add: {option} needs a value", hint=f"usage: {ADD_USAGE}")
-    return words.pop(0)
-
-
-def _choice(option: str, words: list[str], choices: tuple[str, ...]) -> str:
-    value = _value(option, words)
-    if value not in choices:
-        raise UsageError(f"/mcp add: {option} is one of {', '.join(choices)}")
-    return value
-
-
-def _pair(option: str, words: list[str], sign: str) -> tuple[str, str]:
-    key, found, value = _value(option, words).partition(sign)
-    if not found or not key:
-        raise UsageError(f"/mcp add: {option} takes KEY{sign}VALUE")
-    return key, value
-
-
 async def add(context: CommandContext, rest: str) -> None:
     """Write the entry, then connect it: who types a command has agreed to it."""
     manager = context.require_manager()
-    addition = parse_addition(rest)
+    addition = parse_addition(_words(rest), hint=f"usage: {ADD_USAGE}")
+    check_new_entry(addition.name, addition.entry(), context.environ)
     is_project = addition.scope == "project"
     file = context.cwd / PROJECT_FILE if is_project else context.paths.user_mcp_config
     inside = context.cwd if is_project else None
@@ -146,6 +70,14 @@ async def remove(context: CommandContext, rest: str) -> None:
         except MCPError:
             return  # as it should be: no file defines the name any more
         context.print_text(f"{name} is now the one of {context.require_server(name).source.path}")
+
+
+def _words(text: str) -> list[str]:
+    """Split as a shell does. Raises UsageError for an open quotation mark."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"/mcp add: {str(error).lower()}") from error
 
 
 SUBCOMMANDS = (
