@@ -9,6 +9,7 @@ from agent_shell.discovery.discovered import DiscoveryOptions
 from agent_shell.sdk.create_session import SessionOptions, create_agent_session
 from agent_shell.sdk.discover import discover_mcp_servers
 from agent_shell.settings.settings import MCPSettings, Settings
+from tests.fakes.connections import until
 from tests.mcp.server_project import ServerProject, fake_server
 from tests.requirements import requirement
 
@@ -79,8 +80,7 @@ async def test_what_changes_in_the_manager_reaches_the_session(project: ServerPr
         assert result.session.registry.get("mcp_a_echo") is not None
         await result.session.call_tool("mcp_a_add_tool", {"name": "fresh"})
         with anyio.fail_after(10):
-            while result.session.registry.get("mcp_a_fresh") is None:
-                await anyio.sleep(0.01)
+            await until(lambda: result.session.registry.get("mcp_a_fresh") is not None)
         assert result.mcp_manager is not None
         await result.mcp_manager.disconnect_server("a")
         assert result.session.registry.get("mcp_a_echo") is None
