@@ -15,6 +15,7 @@ from agent_shell.json_types import JSONObject
 from agent_shell.logs import printable
 from agent_shell.mcp.client import MCPServerConnection
 from agent_shell.mcp.manager import MCPManager
+from agent_shell.mcp.one_server import connect_server
 from agent_shell.mcp.transports.process_group import ProcessGuardian
 from agent_shell.settings.settings import Settings
 
@@ -50,7 +51,7 @@ class CommandPlace:
         """A connection to one server for the length of the block. Raises AgentShellError."""
         await self.usable_server(name)
         async with self.manager() as manager:
-            loaded = await manager.connect_server(name)
+            loaded = await connect_server(manager, name)
             if name in loaded.errors:
                 raise loaded.errors[name]
             yield manager, await manager.wait_for_connection(name)

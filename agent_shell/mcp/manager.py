@@ -1,10 +1,9 @@
 """MCPManager: the servers of one program run, from discovery to their end."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Self
 
 import anyio
@@ -12,8 +11,6 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from agent_shell.discovery.discovered import DiscoveredServer, Discovery, DiscoveryOptions
-from agent_shell.discovery.edit import set_server_enabled
-from agent_shell.discovery.entry import read_entry
 from agent_shell.discovery.server_config import ServerConfig
 from agent_shell.discovery.source import SourceMeta
 from agent_shell.discovery.trust import TrustStore
@@ -32,7 +29,7 @@ from agent_shell.mcp.registries import (
 )
 from agent_shell.mcp.resolve_auth import SecretCommands
 from agent_shell.mcp.server_task import ServerRun, ServerTaskNeeds, own_server
-from agent_shell.mcp.snapshot import ServerSnapshot, snapshot_of
+from agent_shell.mcp.snapshot import ServerSnapshot, snapshot_of, snapshot_without_entry
 from agent_shell.mcp.startup_gate import wait_at_gate
 from agent_shell.mcp.tool_cache import MCPToolCache
 from agent_shell.mcp.transports.process_group import ProcessGuardian
@@ -127,6 +124,10 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         """Where a server was found, also before it is connected."""
         return self.registries.sources.get(name)
 
+    def started_configs(self) -> dict[str, ServerConfig]:
+        """Every server that was started since the last `disconnect_all`, however it went."""
+        return {name: run.config for name, run in self._runs.items()}
+
     def connection(self, name: str) -> MCPServerConnection | None:
         """The live connection, if there is one."""
         return self.registries.connections.get(name)
@@ -145,15 +146,20 @@ class MCPManager(anyio.AsyncContextManagerMixin):
 
     def snapshot(self) -> tuple[ServerSnapshot, ...]:
         """Every server that was found, usable or not, sorted by name."""
-        rows = sorted(self.discovery.servers, key=lambda found: (found.name, found.reason or ""))
-        return tuple(
-            snapshot_of(
-                found,
-                self.registries,
-                run.started_at if (run := self._runs.get(found.name)) is not None else None,
+        rows = [
+            snapshot_of(found, self.registries, self._started_at(found.name))
+            for found in self.discovery.servers
+        ]
+        # What lives is shown, even if the files have changed under it and no longer know it.
+        known = {found.name for found in self.discovery.winners()}
+        rows += [
+            snapshot_without_entry(
+                run.config, self.registries.sources[name], self.registries, run.started_at
             )
-            for found in rows
-        )
+            for name, run in self._runs.items()
+            if name not in known and name in self.registries.sources
+        ]
+        return tuple(sorted(rows, key=lambda row: (row.name, row.reason or "")))
 
     def untrusted(self) -> tuple[DiscoveredServer, ...]:
         """The project's servers that wait for the user's word."""
@@ -238,6 +244,23 @@ class MCPManager(anyio.AsyncContextManagerMixin):
             deferred=tuple(deferred),
         )
 
+    async def connect_found(
+        self, rows: Sequence[DiscoveredServer], *, startup_timeout_ms: int | None = None
+    ) -> MCPLoadResult:
+        """`connect_servers` for the usable ones among these definitions."""
+        usable = [row for row in rows if is_usable(row)]
+        return await self.connect_servers(
+            {row.name: row.config for row in usable if row.config is not None},
+            {row.name: row.source for row in usable},
+            startup_timeout_ms=startup_timeout_ms,
+        )
+
+    async def rediscover(self) -> Discovery:
+        """Read every source afresh and connect nothing."""
+        self._secrets.forget()
+        self._take_discovery((await load_all_mcp_configs(self.options)).discovery)
+        return self.discovery
+
     async def wait_for_connection(self, name: str) -> MCPServerConnection:
         """The connection, when it is up. Raises MCPError when it can't come (first seed)."""
         pending = self.registries.pending_connections.get(name)
@@ -256,59 +279,6 @@ class MCPManager(anyio.AsyncContextManagerMixin):
             server=name,
         )
 
-    async def connect_server(self, name: str) -> MCPLoadResult:
-        """Close this server if it is open, read the files again, connect it and wait for it.
-
-        Raises MCPError when there is no such server or it may not be started.
-        """
-        found = await self._find_again(name)
-        await self.disconnect_server(name)
-        self._secrets.forget()
-        return await self._connect_found([found], startup_timeout_ms=0)
-
-    async def trust_servers(self, names: Iterable[str], *, whole_folder: bool) -> MCPLoadResult:
-        """Remember the user's yes to these entries, or to the folder, and connect them."""
-        wanted = set(names)
-        agreed = [found for found in self.untrusted() if found.name in wanted]
-        project = self.options.cwd
-        if whole_folder:
-            await anyio.to_thread.run_sync(self.trust.trust_folder, project)
-        else:
-            for found in agreed:
-                await anyio.to_thread.run_sync(
-                    self.trust.trust_entry, project, found.name, found.trust_key
-                )
-        await self._discover_again()
-        # Only what was shown: an entry that changed since then is asked for anew.
-        keys = {found.trust_key for found in agreed}
-        return await self._connect_found(
-            [found for found in self.discovery.servers if found.trust_key in keys]
-        )
-
-    async def set_enabled(self, name: str, *, enabled: bool) -> MCPLoadResult:
-        """Write the user's lists and apply the change to this server only (CONTRACT section 6).
-
-        Raises MCPError for a name that no file defines, ConfigError when the user's file
-        can't be edited.
-        """
-        await self._discover_again()
-        found = self._require_known(name)
-        says_off = not read_entry(name, found.raw, self.options.environ).is_enabled
-        await anyio.to_thread.run_sync(
-            partial(
-                set_server_enabled,
-                self.options.paths,
-                name,
-                enabled=enabled,
-                overrides_entry=says_off,
-            )
-        )
-        await self._discover_again()
-        if not enabled:
-            await self.disconnect_server(name)
-            return MCPLoadResult(tools=self.get_tools())
-        return await self._connect_found([self._require_known(name)], startup_timeout_ms=0)
-
     # -- disconnecting ---------------------------------------------------------------------
 
     async def disconnect_server(self, name: str) -> None:
@@ -324,6 +294,7 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         started only when its predecessor is gone, so a reload need not wait for the slowest.
         """
         self._epoch += 1
+        self._secrets.forget()
         names = {*self._runs, *self.registries.sources, *self.registries.failures}
         for name in sorted(names):
             self._retire(name)
@@ -341,6 +312,10 @@ class MCPManager(anyio.AsyncContextManagerMixin):
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _started_at(self, name: str) -> float | None:
+        run = self._runs.get(name)
+        return run.started_at if run is not None else None
+
     def _emit(self, event: ManagerEvent) -> None:
         for listener in list(self._listeners):
             listener(event)
@@ -349,40 +324,6 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         self.discovery = discovery
         for found in discovery.servers:
             self._emit(ServerChanged(name=found.name))
-
-    async def _discover_again(self) -> None:
-        self._take_discovery((await load_all_mcp_configs(self.options)).discovery)
-
-    async def _find_again(self, name: str) -> DiscoveredServer:
-        await self._discover_again()
-        self._require_known(name)
-        found = self._require_known(name)
-        if is_usable(found):
-            return found
-        raise MCPError(
-            f'server "{name}" is not started: {found.error or found.reason}',
-            hint=found.hint or _hint_for(found),
-            server=name,
-            stage="config",
-        )
-
-    def _require_known(self, name: str) -> DiscoveredServer:
-        found = self.discovery.find(name)
-        if found is None:
-            known = sorted(row.name for row in self.discovery.winners())
-            names = ", ".join(known) if known else "none are configured"
-            raise MCPError(f'no server "{name}"; known: {names}', server=name, stage="config")
-        return found
-
-    async def _connect_found(
-        self, rows: Sequence[DiscoveredServer], *, startup_timeout_ms: int | None = None
-    ) -> MCPLoadResult:
-        usable = [row for row in rows if is_usable(row)]
-        return await self.connect_servers(
-            {row.name: row.config for row in usable if row.config is not None},
-            {row.name: row.source for row in usable},
-            startup_timeout_ms=startup_timeout_ms,
-        )
 
     def _start(self, config: ServerConfig) -> ServerRun:
         if self._tasks is None:
@@ -454,13 +395,3 @@ class MCPManager(anyio.AsyncContextManagerMixin):
     def config_errors(self) -> tuple[ConfigError, ...]:
         """What is wrong with whole files, as the last discovery saw it."""
         return self.discovery.errors
-
-
-def _hint_for(row: DiscoveredServer) -> str | None:
-    match row.reason:
-        case "untrusted":
-            return f"/mcp trust {row.name} starts it"
-        case "disabled":
-            return f"/mcp enable {row.name} turns it on"
-        case _:
-            return None

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_shell.mcp.config import is_usable
 from agent_shell.mcp.manager import MCPLoadResult, MCPManager
 
 
@@ -37,12 +36,12 @@ async def reload_servers(manager: MCPManager) -> ReloadReport:
     The files are read afresh and every server is a new connection. Raises what discovery raises;
     then nothing is connected.
     """
-    servers_before = _servers(manager)
+    servers_before = manager.started_configs()
     tools_before = _tools(manager)
     # A server's successor waits for its end itself, so the reload is not as slow as all closings.
     await manager.disconnect_all(wait=False)
     loaded = await manager.discover_and_connect()
-    servers_after = _servers(manager)
+    servers_after = manager.started_configs()
     statuses = [manager.get_connection_status(name) for name in servers_after]
     return ReloadReport(
         connected=statuses.count("connected"),
@@ -52,10 +51,6 @@ async def reload_servers(manager: MCPManager) -> ReloadReport:
         tools=_difference(tools_before, _tools(manager)),
         loaded=loaded,
     )
-
-
-def _servers(manager: MCPManager) -> dict[str, object]:
-    return {found.name: found.config for found in manager.discovery.servers if is_usable(found)}
 
 
 def _tools(manager: MCPManager) -> dict[str, object]:

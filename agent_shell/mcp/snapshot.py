@@ -1,10 +1,10 @@
 """One server as the panel, `mcp list` and `mcp status` show it: a pure reading of the state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_shell.discovery.discovered import DiscoveredServer
-from agent_shell.discovery.server_config import TransportKind, transport_kind
+from agent_shell.discovery.server_config import ServerConfig, TransportKind, transport_kind
 from agent_shell.discovery.source import SourceMeta
 from agent_shell.mcp.registries import ConnectionStatus, ServerRegistries
 from agent_shell.mcp_protocol.messages import ServerInfo
@@ -44,44 +44,77 @@ class ServerSnapshot:
 def snapshot_of(
     found: DiscoveredServer, registries: ServerRegistries, started_at: float | None
 ) -> ServerSnapshot:
-    """Read one server's truth off the registries; a shadowed entry has no life of its own."""
-    transport = transport_kind(found.config) if found.config is not None else None
-    if found.reason is not None:
-        return ServerSnapshot(
-            name=found.name,
-            status="disconnected",
-            transport=transport,
-            enabled=found.enabled,
-            trusted=found.trusted,
-            source=found.source,
-            shown_path=found.shown_path,
-            reason=found.reason,
-            error=found.error,
-            hint=found.hint,
-        )
-    name = found.name
-    connection = registries.connections.get(name)
-    failure = registries.failures.get(name)
-    status = registries.status_of(name)
-    tool_slice = registries.slices.get(name)
-    error = failure.error if failure is not None else None
-    return ServerSnapshot(
-        name=name,
-        status=status,
-        transport=transport,
+    """One definition's truth. A shadowed one has no life of its own.
+
+    One that lives is shown alive, even if its entry was turned off in the file since then.
+    """
+    at_rest = ServerSnapshot(
+        name=found.name,
+        status="disconnected",
+        transport=transport_kind(found.config) if found.config is not None else None,
         enabled=found.enabled,
         trusted=found.trusted,
         source=found.source,
         shown_path=found.shown_path,
+        reason=found.reason,
+        error=found.error,
+        hint=found.hint,
+    )
+    lives = registries.status_of(found.name) != "disconnected"
+    if found.is_shadowed or (found.reason is not None and not lives):
+        return at_rest
+    return _with_life(at_rest, registries, started_at)
+
+
+def snapshot_without_entry(
+    config: ServerConfig,
+    source: SourceMeta,
+    registries: ServerRegistries,
+    started_at: float | None,
+) -> ServerSnapshot:
+    """The truth of a server that was started from an entry which is in no file any more."""
+    at_rest = ServerSnapshot(
+        name=config.name,
+        status="disconnected",
+        transport=transport_kind(config),
+        enabled=True,
+        trusted=True,
+        source=source,
+        shown_path=str(source.path),
+    )
+    alive = _with_life(at_rest, registries, started_at)
+    return replace(
+        alive, error=alive.error or "its entry is gone from the file", hint="/mcp reload closes it"
+    )
+
+
+def _with_life(
+    row: ServerSnapshot, registries: ServerRegistries, started_at: float | None
+) -> ServerSnapshot:
+    """The same row with what the registries know of the server."""
+    name = row.name
+    status = registries.status_of(name)
+    failure = registries.failures.get(name)
+    error = failure.error if failure is not None else None
+    tool_slice = registries.slices.get(name)
+    row = replace(
+        row,
+        status=status,
         reason=None if status != "disconnected" else (failure.reason if failure else "closed"),
         error=error.message if error is not None else None,
         hint=error.hint if error is not None else None,
         tools=len(tool_slice.definitions) if tool_slice is not None else 0,
         deferred=tool_slice is not None and tool_slice.connection is None,
-        server=connection.initialize_result.server_info if connection is not None else None,
-        protocol=connection.initialize_result.protocol_version if connection is not None else None,
-        timings_ms=dict(connection.timings_ms) if connection is not None else {},
         started_at=started_at,
-        pid=connection.pid if connection is not None else None,
-        stderr_tail=connection.stderr_tail if connection is not None else "",
+    )
+    connection = registries.connections.get(name)
+    if connection is None:
+        return row
+    return replace(
+        row,
+        server=connection.initialize_result.server_info,
+        protocol=connection.initialize_result.protocol_version,
+        timings_ms=dict(connection.timings_ms),
+        pid=connection.pid,
+        stderr_tail=connection.stderr_tail,
     )

@@ -13,6 +13,7 @@ from prompt_toolkit.document import Document
 
 from agent_shell.errors import AgentShellError
 from agent_shell.logs import start_logging
+from agent_shell.mcp.one_server import trust_servers
 from agent_shell.mcp.registries import ManagerEvent, ServerChanged
 from agent_shell.repl.activities import Activities
 from agent_shell.repl.announcer import Announcer
@@ -287,7 +288,7 @@ class Shell:
             context.print_text("not started; /mcp trust asks for them again")
             return
         try:
-            await context.manager.trust_servers(names, whole_folder=answer == "a")
+            await trust_servers(context.manager, names, whole_folder=answer == "a")
         except AgentShellError as error:
             self._print_error(error)
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent_shell.json_types import JSONObject, JSONValue
 from agent_shell.mcp.manager import MCPManager
+from agent_shell.mcp.one_server import connect_server
 from agent_shell.tools.tool import ToolContext, ToolResult
 from tests.journeys.conftest import Place, fake, until
 from tests.requirements import requirement
@@ -103,7 +104,7 @@ async def test_a_kill_in_mid_call_ends_that_call_and_nothing_else(place: Place) 
             assert (pid_of(manager, "good"), tools_of(manager, "good")) == (good_pid, good_tools)
             assert (await call(manager, "mcp_good_echo", text="fine")).text == "fine"
 
-            await manager.connect_server("victim")
+            await connect_server(manager, "victim")
             assert (await call(manager, "mcp_victim_echo", text="back")).text == "back"
             assert pid_of(manager, "good") == good_pid
 

@@ -13,6 +13,7 @@ import pytest
 from agent_shell.errors import MCPError
 from agent_shell.json_types import JSONObject, JSONValue, as_array
 from agent_shell.mcp.manager import MCPManager
+from agent_shell.mcp.one_server import connect_server, set_enabled, trust_servers
 from agent_shell.mcp.registries import ManagerEvent
 from agent_shell.mcp.reload import Difference, reload_servers
 from agent_shell.mcp.snapshot import ServerSnapshot
@@ -234,7 +235,7 @@ async def test_a_killed_server_connects_again_when_asked(project: ServerProject)
         os.kill(first, signal.SIGKILL)
         await until(manager, lambda: manager.get_connection_status("a") == "disconnected")
 
-        loaded = await manager.connect_server("a")
+        loaded = await connect_server(manager, "a")
 
         assert loaded.connected == ("a",)
         assert row_of(manager, "a").pid != first
@@ -257,7 +258,7 @@ async def test_connecting_an_unknown_name_names_the_known_ones(project: ServerPr
 
     async with project.manager(settings=PATIENT) as manager:
         with pytest.raises(MCPError, match=r'^no server "nosuch"; known: a, b$'):
-            await manager.connect_server("nosuch")
+            await connect_server(manager, "nosuch")
 
 
 @requirement("H5", "config:disabled-skipped", "terminal:enable-disable")
@@ -268,14 +269,35 @@ async def test_disable_and_enable_act_on_their_server_alone(project: ServerProje
         await manager.discover_and_connect()
         before = {row.name: row.pid for row in manager.snapshot()}
 
-        await manager.set_enabled("a", enabled=False)
+        await set_enabled(manager, "a", enabled=False)
         assert states_of(manager)["a"] == ("disconnected", "disabled")
         assert not is_alive(before["a"])
         assert row_of(manager, "b").pid == before["b"]
 
-        await manager.set_enabled("a", enabled=True)
+        await set_enabled(manager, "a", enabled=True)
         assert states_of(manager)["a"] == ("connected", None)
         assert row_of(manager, "b").pid == before["b"]
+
+
+@requirement("Z54")
+async def test_a_live_server_is_shown_even_when_the_files_have_changed_under_it(
+    project: ServerProject,
+) -> None:
+    project.write_user_servers({"a": fake_server(), "b": fake_server(), "c": fake_server()})
+
+    async with project.manager(settings=PATIENT) as manager:
+        await manager.discover_and_connect()
+        project.write_user_servers({"b": {**fake_server(), "enabled": False}, "c": fake_server()})
+        await connect_server(manager, "c")
+
+        assert states_of(manager) == dict.fromkeys("abc", ("connected", None))
+        assert row_of(manager, "a").error == "its entry is gone from the file"
+        report = await reload_servers(manager)
+        assert report.servers == Difference(removed=("a", "b"))
+        assert states_of(manager) == {
+            "b": ("disconnected", "disabled"),
+            "c": ("connected", None),
+        }
 
 
 @requirement("connect:validates")
@@ -317,10 +339,10 @@ async def test_a_project_server_starts_only_after_consent_to_that_entry(
         await manager.discover_and_connect()
         assert states_of(manager) == {"p": ("disconnected", "untrusted")}
         with pytest.raises(MCPError, match="is not started: untrusted"):
-            await manager.connect_server("p")
+            await connect_server(manager, "p")
         assert not marker.exists()
 
-        await manager.trust_servers(["p"], whole_folder=False)
+        await trust_servers(manager, ["p"], whole_folder=False)
         assert states_of(manager) == {"p": ("connected", None)}
 
     project.write_project_servers({"p": fake_server("--pid-file", str(marker), "--name", "other")})

@@ -9,6 +9,7 @@ import anyio.to_thread
 from agent_shell.discovery.addition import check_new_entry, parse_addition
 from agent_shell.discovery.edit import add_server, remove_server
 from agent_shell.errors import MCPError, UsageError
+from agent_shell.mcp.one_server import connect_server, trust_servers
 from agent_shell.repl.commands.command import CommandContext, one_name
 from agent_shell.repl.commands.mcp_subcommand import Subcommand
 
@@ -35,12 +36,12 @@ async def add(context: CommandContext, rest: str) -> None:
     context.print_text(f"{addition.name} is written to {file}")
     with context.activities.run(f"connecting {addition.name}"):
         try:
-            await manager.connect_server(addition.name)
+            await connect_server(manager, addition.name)
         except MCPError:
             waiting = {server.name for server in manager.untrusted()}
             if addition.name not in waiting:
                 raise
-            await manager.trust_servers([addition.name], whole_folder=False)
+            await trust_servers(manager, [addition.name], whole_folder=False)
         row = context.require_server(addition.name)
         if row.status == "connected":
             context.print_text(f"{addition.name} is connected, {row.tools} tools")
@@ -66,7 +67,7 @@ async def remove(context: CommandContext, rest: str) -> None:
     context.print_text(f"{name} is removed from {source.path}")
     with context.activities.run(f"looking for another {name}"):
         try:
-            await manager.connect_server(name)
+            await connect_server(manager, name)
         except MCPError:
             return  # as it should be: no file defines the name any more
         context.print_text(f"{name} is now the one of {context.require_server(name).source.path}")

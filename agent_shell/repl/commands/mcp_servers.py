@@ -1,6 +1,7 @@
 """/mcp reload, connect, disconnect, enable, disable, trust: what changes servers' lives."""
 
 from agent_shell.errors import UsageError
+from agent_shell.mcp.one_server import connect_server, set_enabled, trust_servers
 from agent_shell.mcp.reload import Difference, ReloadReport, reload_servers
 from agent_shell.repl.commands.command import CommandContext, at_most_one_name, one_name
 from agent_shell.repl.commands.mcp_subcommand import Subcommand
@@ -63,7 +64,7 @@ async def connect(context: CommandContext, rest: str) -> None:
     manager = context.require_manager()
     name = one_name(rest, "/mcp connect NAME")
     with context.activities.run(f"connecting {name}") as activity:
-        await manager.connect_server(name)
+        await connect_server(manager, name)
         context.session.refresh_mcp_tools(manager.get_tools())
         _say_connected(context, name)
     if activity.was_stopped:
@@ -76,7 +77,7 @@ async def enable(context: CommandContext, rest: str) -> None:
     manager = context.require_manager()
     name = one_name(rest, "/mcp enable NAME")
     with context.activities.run(f"enabling {name}"):
-        await manager.set_enabled(name, enabled=True)
+        await set_enabled(manager, name, enabled=True)
         context.session.refresh_mcp_tools(manager.get_tools())
         if manager.get_connection_status(name) != "connected":
             context.print_text(f"{name} is enabled")
@@ -88,7 +89,7 @@ async def disable(context: CommandContext, rest: str) -> None:
     manager = context.require_manager()
     name = one_name(rest, "/mcp disable NAME")
     with context.activities.run(f"disabling {name}"):
-        await manager.set_enabled(name, enabled=False)
+        await set_enabled(manager, name, enabled=False)
         context.session.refresh_mcp_tools(manager.get_tools())
         context.print_text(f"{name} is disabled")
 
@@ -108,7 +109,7 @@ async def trust(context: CommandContext, rest: str) -> None:
             context.trust.update(waiting)
             return
         context.trust.close()
-        await manager.trust_servers(names, whole_folder=True)
+        await trust_servers(manager, names, whole_folder=True)
         context.print_text("every server of this folder is trusted")
         return
     if name not in names:
@@ -116,7 +117,7 @@ async def trust(context: CommandContext, rest: str) -> None:
             context.print_text(f"{name} is trusted already", "quiet")
             return
         raise UsageError(f'server "{name}" does not wait for your word')
-    await manager.trust_servers([name], whole_folder=False)
+    await trust_servers(manager, [name], whole_folder=False)
     context.print_text(f"{name} is trusted as it stands; a changed entry asks again")
 
 
