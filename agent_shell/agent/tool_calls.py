@@ -105,37 +105,42 @@ async def _run_limited(
 
 async def _run_one(place: int, results: CallResults, runner: ToolRunner) -> None:
     call = results.calls[place]
-    started = anyio.current_time()
-    result = await _result_of(call, results, runner)
+    result, duration_s = await _result_of(call, results, runner)
     results.results[place] = result
-    duration_s = anyio.current_time() - started
     runner.emit(ToolCallFinished(call=call, result=result, duration_s=duration_s))
 
 
-async def _result_of(call: ToolCall, results: CallResults, runner: ToolRunner) -> ToolResult:
+async def _result_of(
+    call: ToolCall, results: CallResults, runner: ToolRunner
+) -> tuple[ToolResult, float]:
+    """The result, and how long the tool itself ran (s): thinking about leave is not its time."""
     # Looked up now, not when the model was asked: a reload may have removed or replaced it.
     tool = runner.tools.get(call.name)
     if tool is None:
-        return text_result(_unknown_tool(call.name, runner.tools), is_error=True)
+        return _refused(_unknown_tool(call.name, runner.tools))
     if call.arguments is None:
-        return text_result(
-            "error: the arguments are not a JSON object; they may have been cut off", is_error=True
-        )
+        return _refused("the arguments are not a JSON object; they may have been cut off")
     try:
         check_arguments(tool.input_schema, call.arguments)
     except ToolArgumentsError as error:
-        return text_result(f"error: {error.message}", is_error=True)
+        return _refused(error.message)
     refusal = await runner.permit(call, tool)
     if refusal is not None:
         results.needs_approval = results.needs_approval or refusal.needs_approval
-        return text_result(f"error: {refusal.reason}", is_error=True)
+        return _refused(refusal.reason)
     runner.emit(ToolCallStarted(call=call, origin=tool.origin))
 
     def report(progress: ToolProgress) -> None:
         runner.emit(ToolCallProgressed(call_id=call.id, progress=progress))
 
+    started = anyio.current_time()
     result = await execute_safely(tool, call.arguments, ToolContext(report_progress=report))
-    return await runner.fit(result, call.name)
+    duration_s = anyio.current_time() - started
+    return await runner.fit(result, call.name), duration_s
+
+
+def _refused(why: str) -> tuple[ToolResult, float]:
+    return text_result(f"error: {why}", is_error=True), 0.0
 
 
 async def execute_safely(tool: Tool, arguments: JSONObject, context: ToolContext) -> ToolResult:
@@ -153,7 +158,7 @@ def _unknown_tool(name: str, tools: ToolSource) -> str:
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     close += [other for other in names if other.endswith(f"_{name}") and other not in close]
     hint = f"; there is {', '.join(close)}" if close else ""
-    return f"error: there is no tool {name}{hint}"
+    return f"there is no tool {name}{hint}"
 
 
 def _message(call: ToolCall, result: ToolResult) -> ToolResultMessage:

@@ -23,6 +23,10 @@ from agent_shell.tools.tool import ToolProgress
 MOST_TAIL_ROWS = 12
 
 
+WORKING = "working"
+"""Said where no event tells whether the model, or the person, is being waited for."""
+
+
 class _RunningCall:
     def __init__(self, event: ToolCallStarted) -> None:
         self.call = event.call
@@ -42,7 +46,7 @@ class TurnView:
         self._screen = screen
         self._began_at = time.monotonic()
         self._answer = MarkdownStream()
-        self._status = "thinking"
+        self._status = WORKING
         self._reasoning = ""
         self._calls: dict[str, _RunningCall] = {}
         self._is_writing = False
@@ -64,6 +68,7 @@ class TurnView:
             case RetryNotice(attempt=attempt, delay_s=delay_s, reason=reason):
                 self._status = f"try {attempt + 1} in {delay_s:.0f}s: {reason}"
             case AssistantTextDone():
+                self._status = WORKING
                 self._end_answer()
             case ToolCallStarted(call=call):
                 self._calls[call.id] = _RunningCall(event)
@@ -72,7 +77,7 @@ class TurnView:
                     self._calls[call_id].progress = progress
             case ToolCallFinished(call=call, result=result, duration_s=duration_s):
                 self._calls.pop(call.id, None)
-                self._status = "thinking"
+                self._status = WORKING
                 self._screen.print(render_call(call), render_result(result, duration_s))
                 self._has_printed = True
             case TurnFinished():

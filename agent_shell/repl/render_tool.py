@@ -54,7 +54,7 @@ def render_result(
     body_role: Role | None = "error" if result.is_error else "quiet" if left_out else None
     drawing.append_text(foreign("\n    ".join(lines), body_role))
     if left_out:
-        drawing.append_text(foreign(f"\n    … {left_out} more lines", "quiet"))
+        drawing.append_text(foreign(f"\n    … more lines: {left_out}", "quiet"))
     return drawing
 
 

@@ -79,5 +79,5 @@ def prompt_lines(text: str, width: int, *, sign: str, style: str = "", most: int
     rows = text_lines(text, width, style=style, indent=CONTINUATION)
     rows[0] = [(style, sign + rows[0][0][1][len(CONTINUATION) :])]
     if len(rows) > most:
-        rows[most - 1 :] = [[(style, f"{CONTINUATION}… {len(rows) - most + 1} more lines")]]
+        rows[most - 1 :] = [[(style, f"{CONTINUATION}… more lines: {len(rows) - most + 1}")]]
     return rows

@@ -67,7 +67,7 @@ def test_a_result_shows_its_beginning_and_counts_the_rest() -> None:
     text = "\n".join(f"line {number}" for number in range(10))
 
     assert PLAIN.draw(render_result(text_result(text), 0.0121, most_lines=2), 80) == (
-        "  ✓ 12 ms\n    line 0\n    line 1\n    … 8 more lines\n"
+        "  ✓ 12 ms\n    line 0\n    line 1\n    … more lines: 8\n"
     )
     assert PLAIN.draw(render_result(text_result("", is_error=True), 2.0), 80) == (
         "  ✗ 2.0 s\n    (empty)\n"

@@ -51,5 +51,5 @@ def test_a_prompt_is_shown_behind_its_sign_and_shortened() -> None:
     assert prompt_lines("a\nb\nc\nd", 20, sign="› ", most=3) == [
         [("", "› a")],
         [("", "  b")],
-        [("", "  … 2 more lines")],
+        [("", "  … more lines: 2")],
     ]
