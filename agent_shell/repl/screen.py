@@ -246,6 +246,9 @@ class Screen:
         )
         self.draft.append_to_history()
         self.draft.reset()
+        # A reset is no change of text, so nothing else notices that a new draft begins here.
+        self._draft_began_at = 0.0
+        self._is_draft_by_hand = True
         self._user.line_entered(line)
 
     # --- inside
