@@ -69,9 +69,19 @@ class ServerRegistries:
         self.sources: dict[str, SourceMeta] = {}
         self.failures: dict[str, Failure] = {}
         self.slices: dict[str, ToolSlice] = {}
-        self.tools: Sequence[SessionTool] = ()
+        self._tools: Sequence[SessionTool] | None = ()
         self._wait_for_connection = wait_for_connection
         self._emit = emit
+
+    @property
+    def tools(self) -> Sequence[SessionTool]:
+        """All servers' tools, sorted by session name: never by who connected first.
+
+        Made when it is asked for: a reload of twenty servers changes the slices forty times.
+        """
+        if self._tools is None:
+            self._tools = self._bridged()
+        return self._tools
 
     def status_of(self, name: str) -> ConnectionStatus:
         """Connected wins: a server whose tools still load is usable already."""
@@ -117,8 +127,7 @@ class ServerRegistries:
         self.sources.pop(name, None)
         self._drop_connection(name, None)
         had_tools = self.slices.pop(name, None) is not None
-        if had_tools:
-            self._rebuild_tools()
+        self._tools = None
         self._emit(ServerChanged(name=name))
         if had_tools:
             self._emit(ToolsChanged(name=name))
@@ -126,7 +135,7 @@ class ServerRegistries:
     def replace_server_tools(self, name: str, tool_slice: ToolSlice) -> None:
         """This server's tools are now these; the other servers' are not touched."""
         self.slices[name] = tool_slice
-        self._rebuild_tools()
+        self._tools = None
         self._emit(ToolsChanged(name=name))
 
     def _drop_connection(self, name: str, error: MCPError | None) -> None:
@@ -139,8 +148,7 @@ class ServerRegistries:
         if pending_load is not None:
             pending_load.exception = reason
 
-    def _rebuild_tools(self) -> None:
-        """Sorted by session name, so that the order never depends on who connected first."""
+    def _bridged(self) -> tuple[SessionTool, ...]:
         names = assign_tool_names(
             (server, definition.name)
             for server, tool_slice in self.slices.items()
@@ -151,7 +159,7 @@ class ServerRegistries:
             for definition in tool_slice.definitions:
                 name = names[server, definition.name]
                 tools[name] = self._bridge(name, server, definition, tool_slice.connection)
-        self.tools = tuple(tools[name] for name in sorted(tools))
+        return tuple(tools[name] for name in sorted(tools))
 
     def _bridge(
         self,

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
 MCP_PREFIX = "mcp_"
@@ -38,6 +39,7 @@ def assign_tool_names(origins: Iterable[ToolOrigin]) -> dict[ToolOrigin, str]:
     return names
 
 
+@lru_cache(maxsize=4096)
 def _plain_name(origin: ToolOrigin) -> str:
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", "mcp_{}_{}".format(*origin))
     return name if len(name) <= MAX_NAME_LENGTH else _hashed_name(name, origin, _HASH_LENGTH)
