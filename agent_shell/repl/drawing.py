@@ -41,6 +41,28 @@ def joined(*parts: "str | tuple[str, Role | None] | Text") -> "Text":
     return line
 
 
+def indented(text: "Text", cells: int = 4) -> "RenderableType":
+    """The text with every row of it that many cells in, the wrapped ones too."""
+    from rich.padding import Padding  # noqa: PLC0415 - see above
+
+    return Padding(text, (0, 0, 0, cells))
+
+
+def _hanging(drawing: "RenderableType", width: int) -> "RenderableType":
+    """Text whose rows, where they wrap, go on as far in as they began."""
+    from rich.console import Group  # noqa: PLC0415 - see above
+    from rich.text import Text  # noqa: PLC0415 - see above
+
+    if not isinstance(drawing, Text) or drawing.no_wrap:
+        return drawing
+    rows: list[RenderableType] = []
+    for row in drawing.split("\n", allow_blank=True):
+        blanks = len(row.plain) - len(row.plain.lstrip(" "))
+        fits = row.cell_len <= width or blanks > width // 2
+        rows.append(row if fits or not blanks else indented(row[blanks:], blanks))
+    return Group(*rows)
+
+
 class Drawing:
     """Draws for one terminal: with its colours, or with none at all."""
 
@@ -50,6 +72,7 @@ class Drawing:
     def draw(self, drawing: "RenderableType", width: int) -> str:
         """The drawing within `width` cells; each line ends with a line feed, none in blanks."""
         console = self._console(width)
+        drawing = _hanging(drawing, width)
         rows: list[str] = []
         for segments in console.render_lines(drawing, pad=False):
             row = [segment for segment in segments if not segment.control]

@@ -9,13 +9,12 @@ from prompt_toolkit.utils import get_cwidth
 
 from agent_shell.errors import ConfigError
 from agent_shell.mcp.snapshot import ServerSnapshot
-from agent_shell.repl.drawing import foreign, joined
+from agent_shell.repl.drawing import foreign, indented, joined
 from agent_shell.repl.styled_lines import cut_cells
 from agent_shell.repl.theme import Role
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text
 
 COLUMN_GAP = 2
 MOST_NAME_CELLS = 24
@@ -55,11 +54,11 @@ def status_panel(
     return Group(*rows)
 
 
-def _table(servers: Sequence[ServerSnapshot], now_s: float) -> list["Text"]:
+def _table(servers: Sequence[ServerSnapshot], now_s: float) -> list["RenderableType"]:
     """Columns as wide as their words; only the last one, the source, is cut at the edge."""
     table = [_cells(server, now_s) for server in servers]
     widths = [max(get_cwidth(row[column][0]) for row in table) for column in range(len(table[0]))]
-    rows: list[Text] = []
+    rows: list[RenderableType] = []
     for server, row in zip(servers, table, strict=True):
         line = foreign("", no_wrap=True)
         for (text, role), width in zip(row, widths, strict=True):
@@ -74,18 +73,18 @@ def _table(servers: Sequence[ServerSnapshot], now_s: float) -> list["Text"]:
     return rows
 
 
-def _narrow(server: ServerSnapshot, now_s: float) -> list["Text"]:
+def _narrow(server: ServerSnapshot, now_s: float) -> list["RenderableType"]:
     (name, role), *others = _cells(server, now_s)
-    rows = [joined((name, role))]
-    rows.append(joined("    ", (" · ".join(text for text, _ in others if text), "quiet")))
+    rows: list[RenderableType] = [joined((name, role))]
+    rows.append(indented(joined((" · ".join(text for text, _ in others if text), "quiet"))))
     explanation = explain(server)
     if explanation:
         rows.append(_explained(explanation, server))
     return rows
 
 
-def _explained(explanation: str, server: ServerSnapshot) -> "Text":
-    return joined("    ", (explanation, _explanation_role(server)))
+def _explained(explanation: str, server: ServerSnapshot) -> "RenderableType":
+    return indented(joined((explanation, _explanation_role(server))))
 
 
 def _explanation_role(server: ServerSnapshot) -> Role:

@@ -68,11 +68,11 @@ def test_a_narrow_panel_puts_the_words_below_the_name() -> None:
     assert drawn((DEAD, GOOD), 40) == [
         "✗ dead",
         "    disconnected (failed) · stdio · MCP",
-        "Config: .mcp.json",
+        "    Config: .mcp.json",
         "    command not found: nope; install it",
         "● good",
         "    connected · stdio · 2 tools · 46 ms",
-        "· MCP Config: .mcp.json",
+        "    · MCP Config: .mcp.json",
     ]
 
 
