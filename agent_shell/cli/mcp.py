@@ -31,12 +31,13 @@ Write a server into your mcp.json, or with --scope project into the project's .m
 
 
 CALL_HELP = """\
-usage: agent-shell mcp call NAME TOOL [JSON | KEY=VALUE…] [--json]
+usage: agent-shell mcp call NAME TOOL [JSON | KEY=VALUE…] [--json] [--trust-project]
 
 Call a tool and print its result. Values are read as the tool's schema says; KEY:=JSON says any
 value; a key with an array may be repeated.
 
-  --json  the whole result, as the server sent it
+  --json           the whole result, as the server sent it
+  --trust-project  start the project's server without having been asked
 """
 
 HELP = {"add": ADD_HELP, "call": CALL_HELP}
@@ -61,6 +62,7 @@ def add_mcp_parser(subparsers: "_SubParsersAction[ArgumentParser]") -> None:
             parser.add_argument("name", metavar="NAME", nargs=server or None)
         if json:
             parser.add_argument("--json", action="store_true", help="as JSON")
+        _add_source_options(parser)
         return parser
 
     def words(name: str, summary: str) -> None:
@@ -95,7 +97,7 @@ def run_mcp_command(namespace: "Namespace", options: "CLIOptions") -> int:
         sys.stdout.write(HELP[namespace.mcp_command])
         return 0
     if namespace.mcp_command == "call":
-        _read_call(namespace)
+        options = _read_call(namespace, options)
     import anyio  # noqa: PLC0415 - see the top of this file
 
     from agent_shell.cli.mcp_commands import run_command  # noqa: PLC0415 - see above
@@ -108,21 +110,46 @@ def _asks_for_help(words: list[str]) -> bool:
     return "-h" in own or "--help" in own
 
 
-def _read_call(namespace: "Namespace") -> None:
+def _read_call(namespace: "Namespace", options: "CLIOptions") -> "CLIOptions":
     """Name, tool and arguments out of the words. Raises UsageError."""
+    from dataclasses import replace  # noqa: PLC0415 - see the top of this file
+
     from agent_shell.errors import UsageError  # noqa: PLC0415 - see the top of this file
 
     words: list[str] = namespace.words
     end = words.index("--") if "--" in words else len(words)
     own, literal = words[:end], words[end + 1 :]
     namespace.json = "--json" in own
-    rest = [word for word in own if word != "--json"]
+    rest = [word for word in own if word not in ("--json", "--trust-project")]
     unknown = next((word for word in rest if word.startswith("-")), None)
     rest += literal
     if unknown is not None or len(rest) < 2:
         what = f'unknown option "{unknown}"' if unknown else "a server and a tool are needed"
         raise UsageError(what, hint="agent-shell mcp call --help")
     namespace.name, namespace.tool, *namespace.arguments = rest
+    return replace(options, trust_project=options.trust_project or "--trust-project" in own)
+
+
+def _add_source_options(parser: "ArgumentParser") -> None:
+    """The options of where servers come from may stand behind the subcommand too."""
+    from argparse import SUPPRESS  # noqa: PLC0415 - see the top of this file
+
+    # Left out they must not undo what was said in front of the subcommand: hence no defaults.
+    add = parser.add_argument
+    add("-C", "--cwd", metavar="DIR", default=SUPPRESS, help="the project folder")
+    add(
+        "--mcp-config",
+        metavar="FILE",
+        action="append",
+        default=SUPPRESS,
+        help="one more file of servers, before all others; repeatable",
+    )
+    for name, text in (
+        ("--strict-mcp-config", "use only the --mcp-config files"),
+        ("--no-project-mcp", "leave the project's own servers out"),
+        ("--trust-project", "start the project's servers unasked"),
+    ):
+        add(name, action="store_true", default=SUPPRESS, help=text)
 
 
 def _add_scope(parser: "ArgumentParser", text: str, default: str | None) -> None:

@@ -92,7 +92,7 @@ def found_row(found: DiscoveredServer, tools: int | None) -> Row:
             _count(tools) if tools is not None else "",
             f"{found.source.provider_name}: {found.shown_path}",
         ),
-        state="failed" if found.reason == "invalid" else "",
+        state="failed" if found.reason == "failed" else "",
         notes=tuple(notes),
     )
 

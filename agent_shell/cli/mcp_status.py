@@ -29,7 +29,7 @@ FAILED_EXIT = 1
 TICK_S = 1.0
 """How often the seconds of a server that is connecting are drawn anew."""
 
-_FAILURES = ("failed", "closed", "invalid", "needs login")
+_FAILURES = ("failed", "closed", "needs login")
 
 
 async def status(place: CommandPlace, namespace: Namespace) -> int:
@@ -67,7 +67,7 @@ async def test(place: CommandPlace, namespace: Namespace) -> int:
         names = [
             row.name
             for row in winners
-            if row.enabled and row.trusted and row.reason in (None, "invalid")
+            if row.enabled and row.trusted and row.reason in (None, "failed")
         ]
         for row in winners:
             if row.reason == "untrusted":

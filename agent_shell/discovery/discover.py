@@ -170,5 +170,5 @@ class _Search:
         if self.options.filter_exa and is_exa_server(entry.name, raw):
             return replace(server, reason="filtered:exa")
         if reading.error is not None:
-            return replace(server, reason="invalid")
+            return replace(server, reason="failed")
         return server if server.trusted else replace(server, reason="untrusted")

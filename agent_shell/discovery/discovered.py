@@ -33,8 +33,8 @@ class DiscoveryOptions:
 class DiscoveredServer:
     """One definition of a server, usable or not.
 
-    `reason` is None for a usable one, else `disabled`, `filtered:exa`, `invalid`, `untrusted` or
-    `shadowed by FILE`; `error` and `hint` are the words for `invalid`. `config` has its variables
+    `reason` is None for a usable one, else `disabled`, `filtered:exa`, `failed`, `untrusted` or
+    `shadowed by FILE`; `error` and `hint` are the words for `failed`. `config` has its variables
     put in, and is None when the entry is broken. `raw` is the entry as its file writes it.
     `enabled` is what counts in the end, the user's lists included. `line` is where its key stands.
     """

@@ -15,7 +15,7 @@ class ServerSnapshot:
     """What is true of one server now.
 
     `reason` says why it is not connected, in the contract's words: `disabled`, `untrusted`,
-    `filtered:exa`, `shadowed by …`, `invalid`, `failed`, `closed`. `timings_ms` holds `spawn` (or
+    `filtered:exa`, `shadowed by …`, `failed`, `closed`. `timings_ms` holds `spawn` (or
     `connect`), `initialize` and `list_tools` as far as they are known; `started_at` is the clock
     reading (anyio.current_time, seconds) at which connecting began. `deferred` tools come from
     the cache. `stderr_tail` is the end of a stdio server's standard error.

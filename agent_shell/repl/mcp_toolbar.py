@@ -13,7 +13,7 @@ def mcp_toolbar(rows: Sequence[ServerSnapshot], now_s: float) -> Line:
     live = [row for row in rows if not (row.reason or "").startswith(("shadowed", "filtered"))]
     connected = [row for row in live if row.status == "connected"]
     connecting = [row for row in live if row.status == "connecting"]
-    failed = [row for row in live if row.reason in ("failed", "invalid") or _is_lost(row)]
+    failed = [row for row in live if row.reason == "failed" or _is_lost(row)]
     untrusted = [row for row in live if row.reason == "untrusted"]
     if not live:
         return [("class:quiet", "mcp: no servers")]

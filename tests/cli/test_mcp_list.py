@@ -59,7 +59,7 @@ def test_list_starts_nothing_and_says_what_may_be_used(program: Program, tmp_pat
                 "name": "bad",
                 "transport": None,
                 "source": user,
-                "reason": "invalid",
+                "reason": "failed",
                 "error": f'{place}: server "bad": "command" must be a string, not a number',
             },
             {**usual, "name": "good", "source": user},

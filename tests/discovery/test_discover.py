@@ -143,7 +143,7 @@ def test_a_byte_order_mark_changes_nothing(place: Place) -> None:
     place.mcp_json(BOM + text)
 
     assert place.find() == without
-    assert reasons(without) == [("a", "untrusted"), ("b", "invalid")]
+    assert reasons(without) == [("a", "untrusted"), ("b", "failed")]
 
 
 @requirement("A3")
@@ -205,7 +205,7 @@ def test_an_unset_variable_costs_only_its_entry(place: Place) -> None:
 
     bad, good = place.find(trust_project=True).servers
 
-    assert (bad.config, bad.reason) == (None, "invalid")
+    assert (bad.config, bad.reason) == (None, "failed")
     assert bad.error == '.mcp.json:2:40: server "bad": "D" in "env": variable NOT_SET is not set'
     assert bad.hint == "set it before the start, or write ${NOT_SET:-default}"
     assert good.config == StdioServerConfig(
@@ -417,7 +417,7 @@ def test_any_mixture_of_files_has_one_result(
     names = [server.name for server in found.winners()]
     assert sorted(names) == sorted(set(names))
     for server in found.servers:
-        assert (server.error is not None) <= (server.reason in ("invalid", "disabled"))
+        assert (server.error is not None) <= (server.reason in ("failed", "disabled"))
         assert server.reason is not None or transport_kind(server.config or _fail()) is not None
     for file, text in files.items():
         if text == "{ broken":
