@@ -54,6 +54,14 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
+def printable_line(text: str) -> str:
+    """The text made harmless and kept in one line: line feeds and tabs are made visible too.
+
+    For names, and for what stands inside a sentence of ours: nobody else begins a line there.
+    """
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 class ServerLog:
     """One MCP server's log file: its standard error, and what went wrong on the wire.
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from agent_shell.errors import ConfigError
+from agent_shell.logs import printable_line
 from agent_shell.mcp.snapshot import ServerSnapshot
 from agent_shell.repl.drawing import joined
 from agent_shell.repl.status_panel import explain
@@ -35,7 +36,7 @@ class Announcer:
                 text += f"; /mcp connect {name} tries again"
         elif "/mcp" not in text:
             text += "; /mcp reload after a change"
-        subject = "" if f'"{name}"' in row.error else f'server "{name}": '
+        subject = "" if f'"{name}"' in row.error else f'server "{printable_line(name)}": '
         self._context.screen.print(joined(("error: ", "error"), f"{subject}{text}"))
 
     def announce_files(self) -> None:

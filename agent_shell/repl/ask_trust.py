@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 from agent_shell.discovery.trust import describe_entry
+from agent_shell.logs import printable_line
 from agent_shell.repl.drawing import joined
 from agent_shell.repl.live_region import ORDER_QUESTION
 from agent_shell.repl.screen import Screen, TypedLine
@@ -38,7 +39,9 @@ class TrustQuestion:
         for server in new:
             self._asked_keys.add(server.trust_key)
             self._screen.print(
-                joined(("the project wants to start ", "warning"), f'"{server.name}"'),
+                joined(
+                    ("the project wants to start ", "warning"), f'"{printable_line(server.name)}"'
+                ),
                 *(joined("  ", line) for line in describe_entry(server)),
             )
         if new:

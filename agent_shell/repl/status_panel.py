@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.utils import get_cwidth
 
 from agent_shell.errors import ConfigError
+from agent_shell.logs import printable_line
 from agent_shell.mcp.snapshot import ServerSnapshot
 from agent_shell.repl.drawing import foreign, indented, joined
 from agent_shell.repl.styled_lines import cut_cells
@@ -123,13 +124,14 @@ def explain(server: ServerSnapshot) -> str:
     hint = f"; {server.hint}" if server.hint else ""
     if server.error:
         return f"{server.error}{hint}"
+    name = printable_line(server.name)
     match server.reason:
         case "untrusted":
-            return f"not agreed to yet; /mcp trust {server.name}"
+            return f"not agreed to yet; /mcp trust {name}"
         case "disabled":
-            return f"disabled; /mcp enable {server.name}"
+            return f"disabled; /mcp enable {name}"
         case "closed":
-            return f"off; /mcp connect {server.name}"
+            return f"off; /mcp connect {name}"
         case "filtered:exa":
             return "Exa is left to the built-in search"
         case None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from prompt_toolkit.utils import get_cwidth
+
 from agent_shell.mcp.snapshot import ServerSnapshot
 from agent_shell.repl.commands.command import CommandContext
 from agent_shell.repl.commands.mcp_subcommand import Subcommand
+from agent_shell.repl.styled_lines import cut_cells
 
 STEPS: tuple[tuple[str, str], ...] = (
     ("spawn", "s"),
@@ -30,14 +33,15 @@ def timeline_lines(servers: Sequence[ServerSnapshot], now_s: float, width: int) 
         return ["no server has begun to connect"]
     began_s = min(row.started_at or 0.0 for row in rows)
     total_ms = max(1.0, *(_end_ms(row, began_s, now_s) for row in rows))
-    name_cells = min(MOST_NAME_CELLS, max(len(row.name) for row in rows))
+    name_cells = min(MOST_NAME_CELLS, max(get_cwidth(row.name) for row in rows))
     bar_cells = max(8, width - name_cells - 14)
     lines = [f"{'':{name_cells}} 0{'':{bar_cells}}{total_ms:.0f} ms"]
     for row in sorted(rows, key=lambda row: row.started_at or 0.0):
         bar = _bar(row, began_s, now_s, total_ms, bar_cells)
         end_ms = _end_ms(row, began_s, now_s)
-        name = row.name if len(row.name) <= name_cells else row.name[: name_cells - 1] + "…"
-        lines.append(f"{name:{name_cells}} {bar:{bar_cells}} {end_ms:.0f} ms")
+        name = cut_cells(row.name, name_cells)
+        name += " " * (name_cells - get_cwidth(name))
+        lines.append(f"{name} {bar:{bar_cells}} {end_ms:.0f} ms")
     return [*lines, LEGEND]
 
 
