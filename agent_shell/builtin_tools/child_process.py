@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -44,10 +44,12 @@ async def run_child(
     max_bytes: int,
     stdin: bytes | None = None,
     guard: ProcessGroupGuard | None = None,
+    on_output: Callable[[bytes], None] | None = None,
 ) -> ChildResult:
     """Run to the end of the command itself, standard error joined to standard output.
 
-    Without `stdin` the child reads an empty file. Whatever is left of its group is ended when this
+    Without `stdin` the child reads an empty file. `on_output` gets each piece as it comes, besides
+    what is kept of it. Whatever is left of its group is ended when this
     returns, also by cancellation. Raises OSError if it can't be started.
     """
     output = HeadAndTail(max_bytes)
@@ -66,7 +68,7 @@ async def run_child(
     exit_code: int | None = None
     try:
         with anyio.move_on_after(timeout_s):
-            exit_code = await _wait_and_collect(process, output, stdin)
+            exit_code = await _wait_and_collect(process, output, stdin, on_output)
     finally:
         with anyio.CancelScope(shield=True):
             await _end_group(process, is_running=exit_code is None)
@@ -78,7 +80,10 @@ async def run_child(
 
 
 async def _wait_and_collect(
-    process: Process, output: HeadAndTail, stdin: bytes | None
+    process: Process,
+    output: HeadAndTail,
+    stdin: bytes | None,
+    on_output: Callable[[bytes], None] | None,
 ) -> int | None:
     exit_code: int | None = None
     async with anyio.create_task_group() as group:
@@ -88,6 +93,8 @@ async def _wait_and_collect(
             assert process.stdout is not None
             async for piece in process.stdout:
                 output.add(piece)
+                if on_output is not None:
+                    on_output(piece)
             all_read.set()
 
         async def write(content: bytes) -> None:

@@ -43,7 +43,7 @@ class HeadAndTail:
             return
         self._tail.append(piece)
         self._tail_length += len(piece)
-        while self._tail_length - len(self._tail[0]) >= self._tail_size:
+        while self._tail and self._tail_length - len(self._tail[0]) >= self._tail_size:
             self._tail_length -= len(self._tail.popleft())
 
     @property

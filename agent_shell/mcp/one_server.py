@@ -9,7 +9,7 @@ from agent_shell.discovery.discovered import DiscoveredServer
 from agent_shell.discovery.edit import set_server_enabled
 from agent_shell.discovery.entry import read_entry
 from agent_shell.errors import MCPError
-from agent_shell.mcp.config import is_usable
+from agent_shell.mcp.config import is_usable, load_all_mcp_configs
 from agent_shell.mcp.manager import MCPLoadResult, MCPManager
 
 
@@ -54,6 +54,19 @@ async def trust_servers(
     return await manager.connect_found(
         [found for found in discovery.servers if found.trust_key in keys]
     )
+
+
+async def agree_to(manager: MCPManager, name: str) -> None:
+    """Remember a yes to this entry as its file has it now, unasked. Starts nothing.
+
+    For an entry that the user has just written. Raises ConfigError when it can't be written down.
+    """
+    discovery = (await load_all_mcp_configs(manager.options)).discovery
+    found = discovery.find(name)
+    if found is not None and not found.trusted:
+        await anyio.to_thread.run_sync(
+            manager.trust.trust_entry, manager.options.cwd, name, found.trust_key
+        )
 
 
 async def set_enabled(manager: MCPManager, name: str, *, enabled: bool) -> MCPLoadResult:

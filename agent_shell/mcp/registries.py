@@ -44,6 +44,8 @@ class Failure:
 
     reason: Literal["failed", "closed"]
     error: MCPError | None
+    at: float | None = None
+    """The clock reading (anyio.current_time, seconds) of its end; None where nothing ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_shell.errors import ConfigError
+from agent_shell.mcp.config import load_all_mcp_configs
 from agent_shell.mcp.manager import MCPLoadResult, MCPManager
 
 
@@ -33,9 +35,11 @@ class ReloadReport:
 async def reload_servers(manager: MCPManager) -> ReloadReport:
     """`disconnect_all`, `discover_and_connect`; the caller then refreshes its session's tools.
 
-    The files are read afresh and every server is a new connection. Raises what discovery raises;
-    then nothing is connected.
+    The files are read afresh and every server is a new connection. Raises ConfigError, and leaves
+    everything as it is, when a file that running servers come from can't be read any more: it is
+    perhaps half saved. Raises what discovery raises; then nothing is connected.
     """
+    await _check_files_in_use(manager)
     servers_before = manager.started_configs()
     tools_before = _tools(manager)
     # A server's successor waits for its end itself, so the reload is not as slow as all closings.
@@ -50,6 +54,18 @@ async def reload_servers(manager: MCPManager) -> ReloadReport:
         servers=_difference(servers_before, servers_after),
         tools=_difference(tools_before, _tools(manager)),
         loaded=loaded,
+    )
+
+
+async def _check_files_in_use(manager: MCPManager) -> None:
+    discovery = (await load_all_mcp_configs(manager.options)).discovery
+    in_use = {manager.registries.sources[name].path for name in manager.registries.connections}
+    if not in_use.intersection(discovery.unusable_files):
+        return
+    reasons = [error.message for error in discovery.errors]
+    raise ConfigError(
+        "; ".join(reasons) or "a file of servers can't be read",
+        hint="nothing was changed: its servers run on; mend the file and reload again",
     )
 
 

@@ -3,7 +3,7 @@
 import fnmatch
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import anyio
@@ -82,6 +82,7 @@ async def own_server(run: ServerRun, needs: ServerTaskNeeds, predecessor: Server
 def _note_end(run: ServerRun, needs: ServerTaskNeeds, failure: Failure) -> None:
     if run.is_retired:
         return
+    failure = replace(failure, at=anyio.current_time())
     needs.registries.ended(run.config.name, failure)
     if run.allow_background_logging:
         logger.warning("server %r: %s: %s", run.config.name, failure.reason, failure.error)

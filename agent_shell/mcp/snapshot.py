@@ -17,7 +17,8 @@ class ServerSnapshot:
     `reason` says why it is not connected, in the contract's words: `disabled`, `untrusted`,
     `filtered:exa`, `shadowed by …`, `failed`, `closed`. `timings_ms` holds `spawn` (or
     `connect`), `initialize` and `list_tools` as far as they are known; `started_at` is the clock
-    reading (anyio.current_time, seconds) at which connecting began. `deferred` tools come from
+    reading (anyio.current_time, seconds) at which connecting began, `ended_at` the one at which it
+    failed or the connection was lost. `deferred` tools come from
     the cache. `stderr_tail` is the end of a stdio server's standard error.
     """
 
@@ -37,6 +38,7 @@ class ServerSnapshot:
     protocol: str | None = None
     timings_ms: Mapping[str, float] = field(default_factory=dict[str, float])
     started_at: float | None = None
+    ended_at: float | None = None
     pid: int | None = None
     stderr_tail: str = ""
 
@@ -106,6 +108,7 @@ def _with_life(
         tools=len(tool_slice.definitions) if tool_slice is not None else 0,
         deferred=tool_slice is not None and tool_slice.connection is None,
         started_at=started_at,
+        ended_at=failure.at if failure is not None else None,
     )
     connection = registries.connections.get(name)
     if connection is None:

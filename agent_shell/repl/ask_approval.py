@@ -9,12 +9,20 @@ from agent_shell.repl.drawing import joined
 from agent_shell.repl.live_region import ORDER_QUESTION
 from agent_shell.repl.screen import Screen
 from agent_shell.repl.styled_lines import Line, cut_cells, text_lines
+from agent_shell.session.approvals import COMMAND_TOOL
 
 if TYPE_CHECKING:
     from agent_shell.session.approvals import ApprovalAnswer, ApprovalRequest
 
 ANSWERS: "dict[str, ApprovalAnswer]" = {"y": "once", "a": "always", "n": "no", "escape": "no"}
 MOST_SUMMARY_ROWS = 12
+
+
+def _scope_of(request: "ApprovalRequest") -> str:
+    """What an "always" will cover."""
+    if request.origin == "builtin" and request.effect == "edit":
+        return "all edits"
+    return "this command" if request.tool_name == COMMAND_TOOL else "this tool"
 
 
 class ApprovalQuestion:
@@ -66,7 +74,7 @@ class ApprovalQuestion:
             summary.append([("", cut_cells(f"  … {left_out} more rows, all above", width))])
         if request.warning:
             rows.extend(text_lines(request.warning, width, style="class:error", indent="  "))
-        keys = "[y]es once · [a]lways this session · [n]o"
+        keys = f"[y]es once · [a]lways ({_scope_of(request)}) · [n]o"
         if not request.can_remember:
             keys = "[y]es once · [n]o"
         if self._screen.draft.text:

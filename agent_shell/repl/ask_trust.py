@@ -1,19 +1,42 @@
 """May the project's servers start? Asked beside the prompt, never in its way; silence is no."""
 
+import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent_shell.discovery.trust import describe_entry
 from agent_shell.logs import printable_line
-from agent_shell.repl.drawing import joined
+from agent_shell.repl.drawing import foreign, joined
 from agent_shell.repl.live_region import ORDER_QUESTION
 from agent_shell.repl.screen import Screen, TypedLine
 from agent_shell.repl.styled_lines import Line, cut_cells, text_lines
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from agent_shell.discovery.discover import DiscoveredServer
 
 QUESTION = "start these servers? y yes · a always for this folder · n no (default)"
+
+ANSWERS = {"y": "y", "yes": "y", "a": "a", "always": "a", "n": "n", "no": "n"}
+
+
+def entry_table(lines: Sequence[str]) -> "RenderableType":
+    """`what: value` in two columns, so that no value can pass for a line of ours.
+
+    Runs of blanks are shown as signs: they would vanish where a row wraps.
+    """
+    from rich.table import Table  # noqa: PLC0415 - drawn long after the prompt stands
+
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for line in lines:
+        what, _, value = line.partition(": ")
+        shown = re.sub(r" {2,}", lambda blanks: "␣" * len(blanks.group()), value)
+        table.add_row(foreign(f"  {what}:"), foreign(shown))
+    return table
 
 
 class TrustQuestion:
@@ -42,7 +65,7 @@ class TrustQuestion:
                 joined(
                     ("the project wants to start ", "warning"), f'"{printable_line(server.name)}"'
                 ),
-                *(joined("  ", line) for line in describe_entry(server)),
+                entry_table(describe_entry(server)),
             )
         if new:
             self._shown_at = time.monotonic()
@@ -63,15 +86,11 @@ class TrustQuestion:
     def answer_in(self, line: TypedLine) -> str | None:
         """`y`, `a` or `n` if the line answers the question.
 
-        Only a line typed by hand after the question was shown, and nothing but the letter.
+        Only a line typed by hand after the question was shown, and nothing but the answer.
         """
-        is_answer = (
-            bool(self._open)
-            and line.by_hand
-            and line.text in ("y", "a", "n")
-            and line.began_at >= self._shown_at
-        )
-        return line.text if is_answer else None
+        answer = ANSWERS.get(line.text.strip().lower())
+        is_answer = bool(self._open) and line.by_hand and line.began_at >= self._shown_at
+        return answer if is_answer else None
 
     def rows(self, width: int) -> list[Line]:
         """Who is asked about, and how to answer."""

@@ -16,7 +16,7 @@ def mcp_toolbar(rows: Sequence[ServerSnapshot], now_s: float) -> Line:
     failed = [row for row in live if row.reason == "failed" or _is_lost(row)]
     untrusted = [row for row in live if row.reason == "untrusted"]
     if not live:
-        return [("class:quiet", "mcp: no servers")]
+        return [("class:quiet", "mcp: no servers · /help")]
     parts: Line = [("class:quiet", f"mcp {len(connected)} connected")]
     if connecting:
         names = _names([_with_age(row, now_s) for row in connecting])

@@ -11,6 +11,9 @@ from agent_shell.repl.styled_lines import Line, text_lines
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+ROWS_BESIDE = 6
+"""Of the screen, for the way to close it, the draft and the toolbar."""
+
 CLOSING_KEYS = frozenset({"escape", "enter", "q"})
 
 
@@ -53,4 +56,9 @@ class OpenPanel:
         if self._draw is None:
             return []
         rows = self._screen.draw_rows(self._draw(width, time.monotonic()), width)
-        return [*rows, *text_lines("Esc, Enter or q closes", width, style="class:quiet")]
+        closing = "Esc, Enter or q closes"
+        room = max(1, self._screen.height - ROWS_BESIDE)
+        if len(rows) > room:
+            closing = f"… {len(rows) - room} more rows; Esc closes and leaves all of them above"
+            rows = rows[:room]
+        return [*rows, *text_lines(closing, width, style="class:quiet")]

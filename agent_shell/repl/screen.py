@@ -166,6 +166,11 @@ class Screen:
         """Columns that can be drawn in."""
         return self._output.get_size().columns
 
+    @property
+    def height(self) -> int:
+        """Rows of the terminal."""
+        return self._output.get_size().rows
+
     def print(self, *drawings: "RenderableType") -> None:
         """Write finished output above, below all that was printed before."""
         for drawing in drawings:
@@ -332,10 +337,9 @@ class Screen:
         if not buffer.text:
             self._draft_began_at = 0.0
             self._is_draft_by_hand = True
-        elif not self._draft_began_at:
-            self._draft_began_at = time.monotonic()
-        if self._input.keys_in_read > 2:
-            self._is_draft_by_hand = False
+        else:
+            self._draft_began_at = self._draft_began_at or time.monotonic()
+            self._is_draft_by_hand = self._is_draft_by_hand and self._input.keys_in_read <= 2
         if not self._has_seen_key and self._input.reads:
             self._has_seen_key = True
             self._user.first_key_pressed()

@@ -264,13 +264,19 @@ class Shell:
             self._print_error(error)
 
     async def _run_shell_command(self, command: str) -> None:
-        context = self._context
-        if context is None or not command:
+        context, session = self._context, self._session
+        if context is None or session is None or not command:
             return
         status = 0
         with context.activities.run(f"!{command}") as activity:
             try:
-                status = await run_shell_command(command, context.cwd, context.print_text)
+                status = await run_shell_command(
+                    command,
+                    cwd=context.cwd,
+                    environ=context.environ,
+                    guard=session.guardian,
+                    show=context.print_text,
+                )
             except OSError as error:
                 context.print_error(AgentShellError(f"cannot run a shell: {error.strerror}"))
         if activity.was_stopped:

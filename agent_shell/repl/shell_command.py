@@ -1,75 +1,79 @@
 """`!cmd`: a shell command in its own process group; its output goes above as it comes."""
 
-import os
-import signal
-import subprocess
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import anyio
-from anyio.abc import Process
+from agent_shell.builtin_tools.child_process import ProcessGroupGuard, run_child
+from agent_shell.builtin_tools.plain_text import plain_text
 
-STOP_GRACE_S = 1.0
-"""Between TERM and KILL, for a command that was stopped."""
-
-DRAIN_S = 0.3
-"""How long output may still come after the command's end, from children it left behind."""
+MAX_LINE_BYTES = 20_000
+"""A longer line is cut: drawing it would hold up the keys."""
 
 
-async def run_shell_command(command: str, cwd: Path, show: Callable[[str], None]) -> int:
-    """Run it with standard input closed; `show` gets whole lines. Returns the exit status.
+async def run_shell_command(
+    command: str,
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    guard: ProcessGroupGuard,
+    show: Callable[[str], None],
+) -> int:
+    """Run it with empty standard input; `show` gets whole lines. Returns the exit status.
 
-    When the caller is cancelled the whole group is ended. Raises OSError when there is no shell.
+    When it ends, or the caller is cancelled, what is left of its group is ended; `guard` sees to
+    that even if we die. Raises OSError when there is no shell.
     """
-    process = await anyio.open_process(
-        ["/bin/sh", "-c", command],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    status = 0
+    lines = LineShower(show)
     try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_show_lines, process, show)
-            status = await process.wait()
-            # Children in the background may hold the pipe for ever.
-            tasks.cancel_scope.deadline = anyio.current_time() + DRAIN_S
-        return status
+        result = await run_child(
+            ["/bin/sh", "-c", command],
+            cwd=cwd,
+            environ=environ,
+            timeout_s=math.inf,
+            max_bytes=0,
+            guard=guard,
+            on_output=lines.feed,
+        )
     finally:
-        with anyio.CancelScope(shield=True):
-            await _end_group(process)
-            await process.aclose()
+        lines.end()
+    return result.exit_code or 0
 
 
-async def _show_lines(process: Process, show: Callable[[str], None]) -> None:
-    if process.stdout is None:
-        return
-    rest = b""
-    try:
-        async for piece in process.stdout:
-            *lines, rest = (rest + piece).split(b"\n")
-            if lines:
-                show("\n".join(_text(line) for line in lines))
-    finally:
-        if rest:
-            show(_text(rest))
+class LineShower:
+    """Pieces of output to whole, harmless lines of a bounded length."""
 
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._begun = bytearray()
+        self._cut_bytes = 0
 
-def _text(line: bytes) -> str:
-    # A progress bar redraws its line with carriage returns: its last state is what counts.
-    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1].decode("utf-8", "replace")
+    def feed(self, piece: bytes) -> None:
+        """Take some output; what is whole of it is shown."""
+        first, *others = piece.split(b"\n")
+        self._add(first)
+        shown: list[str] = []
+        for line in others:
+            shown.append(self._take())
+            self._add(line)
+        if shown:
+            self._show("\n".join(shown))
 
+    def end(self) -> None:
+        """Show a last line that has no end."""
+        if self._begun:
+            self._show(self._take())
 
-async def _end_group(process: Process) -> None:
-    if process.returncode is not None:
-        return
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            return
-        with anyio.move_on_after(STOP_GRACE_S):
-            await process.wait()
-            return
+    def _add(self, piece: bytes) -> None:
+        room = MAX_LINE_BYTES - len(self._begun)
+        self._begun += piece[:room]
+        self._cut_bytes += max(0, len(piece) - room)
+
+    def _take(self) -> str:
+        # A progress bar redraws its line with carriage returns: its last state is what counts.
+        line = plain_text(bytes(self._begun))
+        if self._cut_bytes:
+            line += f"… ({self._cut_bytes} more bytes)"
+        self._begun.clear()
+        self._cut_bytes = 0
+        return line

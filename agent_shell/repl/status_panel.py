@@ -116,6 +116,8 @@ def state_words(server: ServerSnapshot, now_s: float) -> str:
         return f"connecting {max(0, int(now_s - server.started_at))}s"
     if server.status == "disconnected" and server.reason:
         return f"disconnected ({server.reason.split(' ', 1)[0]})"
+    if server.status == "connected" and "list_tools" not in server.timings_ms:
+        return "connected, listing tools"
     return server.status
 
 

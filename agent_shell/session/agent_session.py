@@ -186,6 +186,8 @@ class AgentSession(anyio.AsyncContextManagerMixin):
     ) -> ToolResult:
         """Call a tool by hand: nobody is asked, since a person typed it.
 
+        A result beyond the setting's bound is cut, and says where the whole of it is.
+
         Raises UsageError for an unknown tool and ToolArgumentsError for unfit arguments.
         """
         tool = self.registry.get(name)
@@ -193,7 +195,9 @@ class AgentSession(anyio.AsyncContextManagerMixin):
             raise UsageError(f"there is no tool {name}", hint="/tools lists them")
         check_arguments(tool.input_schema, arguments)
         context = ToolContext() if on_progress is None else ToolContext(report_progress=on_progress)
-        return await execute_safely(tool, arguments, context)
+        result = await execute_safely(tool, arguments, context)
+        fit = result_fitter(self._results_folder, self.settings.tools.max_result_bytes)
+        return await fit(result, name)
 
     def clear(self) -> None:
         """Forget the conversation and begin a new transcript. Raises UsageError during a turn."""

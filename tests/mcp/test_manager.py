@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from agent_shell.errors import MCPError
+from agent_shell.errors import ConfigError, MCPError
 from agent_shell.json_types import JSONObject, JSONValue, as_array
 from agent_shell.mcp.manager import MCPManager
 from agent_shell.mcp.one_server import connect_server, set_enabled, trust_servers
@@ -391,6 +391,24 @@ async def test_a_reload_reads_anew_and_says_what_changed(project: ServerProject)
         assert report.tools.altered == ()
         await manager.wait_until_closed()
         assert not any(is_alive(pid) for pid in before.values())
+
+
+async def test_a_half_saved_file_changes_nothing_at_a_reload(project: ServerProject) -> None:
+    project.write_user_servers({"a": fake_server()})
+
+    async with project.manager(settings=PATIENT) as manager:
+        await manager.discover_and_connect()
+        pid = row_of(manager, "a").pid
+        file = project.paths.user_mcp_config
+        file.write_text(file.read_text(encoding="utf-8")[:-9], encoding="utf-8")
+
+        with pytest.raises(ConfigError) as caught:
+            await reload_servers(manager)
+
+        assert str(file) in caught.value.message
+        assert "nothing was changed" in (caught.value.hint or "")
+        assert row_of(manager, "a").pid == pid
+        assert await call(manager, "mcp_a_echo", {"text": "still here"}) == "still here"
 
 
 @requirement("Z20")

@@ -117,7 +117,7 @@ def test_disabled_and_switched_off_servers_are_not_failed() -> None:
     off = server("gone", reason="closed")
 
     assert "".join(text for _, text in mcp_toolbar((OFF, off), 0)) == "mcp 0 connected"
-    assert "".join(text for _, text in mcp_toolbar((), 0)) == "mcp: no servers"
+    assert "".join(text for _, text in mcp_toolbar((), 0)) == "mcp: no servers · /help"
 
 
 def test_the_timeline_puts_all_bars_on_one_axis() -> None:
@@ -128,11 +128,14 @@ def test_the_timeline_puts_all_bars_on_one_axis() -> None:
         timings_ms={"connect": 25.0, "initialize": 25.0},
     )
 
-    assert timeline_lines((GOOD, late, DEAD), 12.0, 39) == [
+    broken = server("bad", reason="failed", started_at=10.0, ended_at=10.04)
+
+    assert timeline_lines((GOOD, late, broken, DEAD), 12.0, 39) == [
         "     0                     100 ms",
         "good siiiiiiiil            46 ms",
+        "bad  xxxxxxxx              40 ms",
         "late            ccccciiiii 100 ms",
-        "s spawn · c connect · i initialize · l list tools · . still connecting",
+        "s spawn · c connect · i initialize · l list tools · . still connecting · x failed",
     ]
 
 

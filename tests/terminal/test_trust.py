@@ -39,17 +39,15 @@ def test_the_question_shows_the_command_and_silence_is_no(project: Project, tmp_
 
 
 @requirement("trust:nothing-before-consent")
-@pytest.mark.parametrize("answer", ["n", "yes", "Y", " y", "y\x1b\ry"])
-def test_anything_but_the_letters_starts_nothing(
-    project: Project, tmp_path: Path, answer: str
-) -> None:
+@pytest.mark.parametrize("answer", ["n", "no", "yep", "y y", "y\x1b\ry"])
+def test_anything_but_a_yes_starts_nothing(project: Project, tmp_path: Path, answer: str) -> None:
     marker = tmp_path / "started"
     project.write_project_servers({"mine": marked_server(marker)})
     with project.shell() as shell:
         shell.wait_for(QUESTION)
         shell.type_slowly(answer)
         shell.send("\r")
-        if answer == "n":
+        if answer in ("n", "no"):
             shell.wait_for(lambda shell: QUESTION not in shell.screen)
             shell.wait_for("1 not trusted: mine")
         else:

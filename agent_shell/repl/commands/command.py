@@ -1,5 +1,6 @@
 """SlashCommand and CommandContext: what a command is, and what it may use."""
 
+import shlex
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -106,10 +107,14 @@ class SlashCommand:
 
 
 def one_name(rest: str, usage: str) -> str:
-    """The single word a command needs. Raises UsageError."""
-    words = rest.split()
+    """The single word a command needs, as a shell reads it. Raises UsageError."""
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"{str(error).lower()}: {rest}", hint=f"usage: {usage}") from error
     if len(words) != 1:
-        raise UsageError(f"usage: {usage}")
+        hint = "a name with blanks goes in quotes" if len(words) > 1 else None
+        raise UsageError(f"usage: {usage}", hint=hint)
     return words[0]
 
 

@@ -9,7 +9,7 @@ import anyio.to_thread
 from agent_shell.discovery.addition import check_new_entry, parse_addition
 from agent_shell.discovery.edit import add_server, remove_server
 from agent_shell.errors import MCPError, UsageError
-from agent_shell.mcp.one_server import connect_server, trust_servers
+from agent_shell.mcp.one_server import agree_to, connect_server
 from agent_shell.repl.commands.command import CommandContext, one_name
 from agent_shell.repl.commands.mcp_subcommand import Subcommand
 
@@ -35,13 +35,10 @@ async def add(context: CommandContext, rest: str) -> None:
     )
     context.print_text(f"{addition.name} is written to {file}")
     with context.activities.run(f"connecting {addition.name}"):
-        try:
-            await connect_server(manager, addition.name)
-        except MCPError:
-            waiting = {server.name for server in manager.untrusted()}
-            if addition.name not in waiting:
-                raise
-            await trust_servers(manager, [addition.name], whole_folder=False)
+        if is_project:
+            # Who types the command has read it: the question would show the same words again.
+            await agree_to(manager, addition.name)
+        await connect_server(manager, addition.name)
         row = context.require_server(addition.name)
         if row.status == "connected":
             context.print_text(f"{addition.name} is connected, {row.tools} tools")

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from agent_shell.errors import MCPError, UsageError
 from agent_shell.json_types import JSONObject, as_string
+from agent_shell.logs import printable_line
 from agent_shell.mcp.check_server import check_server
 from agent_shell.mcp.client import MCPServerConnection
 from agent_shell.repl.commands.command import CommandContext, at_most_one_name, one_name
@@ -67,26 +69,37 @@ async def _list(
     names = [name] if name is not None else context.server_names()
     if name is not None and context.require_server(name).status != "connected":
         raise UsageError(f'server "{name}" is not connected', hint=f"/mcp connect {name}")
-    count = 0
-    with context.activities.run(f"listing {kind}"):
-        for server in names:
-            connection = manager.connection(server)
-            # A server that does not offer them would only answer that it does not know the method.
-            if connection is None or not _offers(connection, kind):
-                continue
+    counts: list[int] = []
+    waiting: set[str] = set()
+    with context.activities.run(f"listing {kind}") as activity:
+
+        async def list_one(server: str, connection: MCPServerConnection) -> None:
+            waiting.add(server)
             try:
                 items = await fetch(connection)
             except MCPError as error:
-                context.print_error(error)
-                continue
+                context.screen.print(
+                    joined(("error: ", "error"), f"{printable_line(server)}: {error.message}")
+                )
+                return
+            finally:
+                waiting.discard(server)
+                activity.detail = f"waiting for {', '.join(sorted(waiting))}" if waiting else ""
             for item in items:
                 what = as_string(item.get(key)) or "?"
                 about = as_string(item.get("description")) or as_string(item.get("name")) or ""
                 context.screen.print(
                     joined(f"{server}: ", (what, "strong"), (f"  {first_line(about)}", "quiet"))
                 )
-            count += len(items)
-        context.print_text(f"{count} {kind}", "quiet")
+            counts.append(len(items))
+
+        async with anyio.create_task_group() as tasks:
+            for server in names:
+                connection = manager.connection(server)
+                # One that does not offer them would only answer that it does not know the method.
+                if connection is not None and _offers(connection, kind):
+                    tasks.start_soon(list_one, server, connection)
+        context.print_text(f"{sum(counts)} {kind}", "quiet")
 
 
 def _offers(connection: MCPServerConnection, kind: str) -> bool:

@@ -15,7 +15,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     ("initialize", "i"),
     ("list_tools", "l"),
 )
-LEGEND = "s spawn · c connect · i initialize · l list tools · . still connecting"
+LEGEND = "s spawn · c connect · i initialize · l list tools · . still connecting · x failed"
 MOST_NAME_CELLS = 16
 
 
@@ -46,7 +46,11 @@ def timeline_lines(servers: Sequence[ServerSnapshot], now_s: float, width: int) 
 
 
 def _has_bar(row: ServerSnapshot) -> bool:
-    return bool(row.timings_ms) or row.status == "connecting"
+    return bool(row.timings_ms) or row.status == "connecting" or _has_failed(row)
+
+
+def _has_failed(row: ServerSnapshot) -> bool:
+    return row.reason == "failed" and row.ended_at is not None
 
 
 def _offset_ms(row: ServerSnapshot, began_s: float) -> float:
@@ -56,6 +60,8 @@ def _offset_ms(row: ServerSnapshot, began_s: float) -> float:
 def _end_ms(row: ServerSnapshot, began_s: float, now_s: float) -> float:
     if row.status == "connecting":
         return (now_s - began_s) * 1000
+    if _has_failed(row) and row.ended_at is not None:
+        return (row.ended_at - began_s) * 1000
     return _offset_ms(row, began_s) + sum(row.timings_ms.values())
 
 
@@ -69,6 +75,8 @@ def _bar(row: ServerSnapshot, began_s: float, now_s: float, total_ms: float, cel
             bar += sign * max(1, _cell(at_ms, total_ms, cells) - len(bar))
     if row.status == "connecting":
         bar += "." * max(1, _cell((now_s - began_s) * 1000, total_ms, cells) - len(bar))
+    if _has_failed(row):
+        bar += "x" * max(1, _cell(_end_ms(row, began_s, now_s), total_ms, cells) - len(bar))
     return bar[:cells]
 
 
