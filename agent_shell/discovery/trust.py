@@ -200,15 +200,20 @@ def _shown_variable(name: str, value: JSONValue) -> str:
 
 
 def _shown(text: str) -> str:
-    """The text with everything made visible that is not a plain sign or a space."""
-    visible = "".join(
+    """The text with everything made visible that is not a plain sign or a space.
+
+    Of a very long one both ends are shown: what matters of a command may stand at its end.
+    """
+    left_out = len(text) - MAX_SHOWN_CHARACTERS
+    if left_out > 0:
+        half = MAX_SHOWN_CHARACTERS // 2
+        return f"{_shown(text[:half])} … {left_out} more characters … {_shown(text[-half:])}"
+    return "".join(
         char
         if char.isprintable() and char not in _BLANK_LETTERS
         else char.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for char in text[:MAX_SHOWN_CHARACTERS]
+        for char in text
     )
-    rest = len(text) - MAX_SHOWN_CHARACTERS
-    return visible if rest <= 0 else f"{visible}… ({rest} more characters)"
 
 
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")

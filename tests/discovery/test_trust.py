@@ -217,4 +217,5 @@ def test_the_question_shows_exactly_what_would_run(place: Place) -> None:
         "headers: Authorization",
         second.shown_path and f"file: .mcp.json:{second.line}",
     )
-    assert describe_entry(third)[0] == f"command: {'x' * 4000}… (1000 more characters)"
+    both = "x" * 2000
+    assert describe_entry(third)[0] == f"command: {both} … 1000 more characters … {both}"
