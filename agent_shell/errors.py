@@ -62,6 +62,13 @@ class MCPError(AgentShellError):
         self.server = server
         self.stage: MCPStage | None = stage
 
+    @property
+    def described(self) -> str:
+        """The message with its server named, for whoever shows it by itself."""
+        if self.server is None or f'"{self.server}"' in self.message:
+            return self.message
+        return f'server "{self.server}": {self.message}'
+
 
 class MCPConnectError(MCPError):
     """The server could not be started, reached, or greeted."""

@@ -1,5 +1,6 @@
 """One server as its user sees it: connect, list, call."""
 
+import json
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -36,6 +37,7 @@ from agent_shell.mcp_protocol.messages import (
     read_page,
     read_tool,
 )
+from agent_shell.mcp_protocol.one_line import one_line
 from agent_shell.mcp_protocol.transport import Transport
 from agent_shell.tools.tool import ToolProgress
 
@@ -45,6 +47,9 @@ MAX_ITEMS = 10_000
 
 CALL_MAX_TOTAL_S = 3600.0
 """Progress keeps a call alive, but not for longer than this (or its own time-out, if longer)."""
+
+MAX_ERROR_CHARS = 2000
+"""No error of ours is longer; what foreign words are in it has its own, smaller bounds."""
 
 DOWNLOADERS = {"npx", "uvx", "bunx", "docker", "pipx"}
 
@@ -86,7 +91,10 @@ class MCPServerConnection:
             protocol_version="", capabilities={}, server_info=ServerInfo(name="")
         )
         self.conversation = Dispatcher(
-            transport, on_request=self._on_request, on_notification=self._on_notification
+            transport,
+            on_request=self._on_request,
+            on_notification=self._on_notification,
+            redact=log.redact,
         )
         self._options = options
         self._log = log
@@ -111,7 +119,10 @@ class MCPServerConnection:
     @property
     def closed_error(self) -> MCPError | None:
         """Why it ended."""
-        return self.conversation.closed_error
+        error = self.conversation.closed_error
+        if error is not None:
+            _make_ours(error, self.name, None, self._log.redact)
+        return error
 
     async def list_tools(self) -> tuple[ToolDefinition, ...]:
         """All pages of `tools/list`; bad entries are left out and logged."""
@@ -247,7 +258,7 @@ class MCPServerConnection:
                 return tuple(items)
             if cursor in seen:
                 self._log.write("wire", f"{method} repeats a cursor: the list ends here")
-                return tuple(items)
+                return _without_repetition(items)
             if len(items) >= MAX_ITEMS:
                 break
             seen.add(cursor)
@@ -276,7 +287,7 @@ class MCPServerConnection:
             self._options.on_tools_changed()
         elif notification.method == "notifications/message":
             params = notification.params or {}
-            self._log.write("log", f"{params.get('level')}: {params.get('data')}")
+            self._log.write_some("log", lambda: f"{params.get('level')}: {params.get('data')}")
 
     # --- errors
 
@@ -331,18 +342,31 @@ async def connect_over(
     """The handshake over a transport that is open already, and stays open. Raises MCPError."""
     log = WireLog(options.server_log, Redactor(secrets_of(config)))
     connection = MCPServerConnection(transport, config, options, log, timeout_s or None)
-    async with connection.conversation:
-        await connection.greet()
-        yield connection
+    try:
+        async with connection.conversation:
+            await connection.greet()
+            yield connection
+    finally:
+        log.end_flood()
 
 
-def _make_ours(error: MCPError, server: str, stage: MCPStage, redact: Callable[[str], str]) -> None:
-    """Complete an error: the server's name, the stage, and no secrets."""
+def _make_ours(
+    error: MCPError, server: str, stage: MCPStage | None, redact: Callable[[str], str]
+) -> None:
+    """Complete an error: the server's name, the stage, no secrets, and one line of bounded size."""
     error.server = error.server or server
     error.stage = error.stage or stage
-    error.message = redact(error.message)
+    error.message = one_line(redact(error.message), MAX_ERROR_CHARS)
     error.args = (error.message,)
     error.hint = None if error.hint is None else redact(error.hint)
+
+
+def _without_repetition(items: list[JSONObject]) -> tuple[JSONObject, ...]:
+    """What pages that came again hold again is no news, and worth no warning."""
+    firsts: dict[str, JSONObject] = {}
+    for item in items:
+        firsts.setdefault(json.dumps(item, sort_keys=True), item)
+    return tuple(firsts.values())
 
 
 def _read_progress(params: JSONObject) -> ToolProgress | None:

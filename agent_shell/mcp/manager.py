@@ -271,11 +271,15 @@ class MCPManager(anyio.AsyncContextManagerMixin):
         connection = self.registries.connections.get(name)
         if connection is not None:
             return connection
+        found = self.discovery.find(name)
         failure = self.registries.failures.get(name)
-        why = f": {failure.error.message}" if failure is not None and failure.error else ""
+        why = failure.error.message if failure is not None and failure.error else None
+        if why is None and found is not None:
+            why = found.error or found.reason
+        hint = found.hint if found is not None and failure is None else None
         raise MCPConnectError(
-            f'server "{name}" is not connected{why}',
-            hint=f"/mcp connect {name} tries again",
+            f'server "{name}" is not connected' + (f": {why}" if why else ""),
+            hint=hint or f"/mcp connect {name} tries again",
             server=name,
         )
 

@@ -3,7 +3,7 @@
 import json
 from typing import cast
 
-from agent_shell.json_types import JSONObject, as_object, as_string
+from agent_shell.json_types import JSONObject, JSONValue, as_object, as_string
 from agent_shell.mcp_protocol.messages import CallToolResult, ContentBlock
 from agent_shell.tools.content import Content, ImageContent, TextContent
 from agent_shell.tools.tool import ToolResult
@@ -27,7 +27,7 @@ def _content_of(block: ContentBlock) -> Content:
     kind = as_string(block.get("type"))
     match kind:
         case "text":
-            return TextContent(text=as_string(block.get("text")) or "")
+            return TextContent(text=_text_of(block.get("text")))
         case "image":
             return _image_of(block)
         case "audio":
@@ -38,6 +38,13 @@ def _content_of(block: ContentBlock) -> Content:
             return _resource_of(as_object(block.get("resource")) or {})
         case _:
             return TextContent(text=f"[unknown content block: {kind or 'without a type'}]")
+
+
+def _text_of(value: JSONValue) -> str:
+    """A text that is none, such as a number, is shown as its JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _image_of(block: ContentBlock) -> Content:

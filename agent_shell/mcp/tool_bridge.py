@@ -94,7 +94,6 @@ def mcp_error_result(server: str, error: MCPError) -> ToolResult:
     hint = error.hint
     if hint is None and isinstance(error, MCPClosedError):
         hint = f"/mcp connect {server} starts it again"
-    words = f"MCP error: {error.message}"
-    if server not in error.message:
-        words = f"MCP error: server {server}: {error.message}"
+    error.server = error.server or server
+    words = f"MCP error: {error.described}"
     return text_result(printable(f"{words}\nhint: {hint}" if hint else words), is_error=True)

@@ -17,7 +17,6 @@ from agent_shell.errors import (
     MCPTimeoutError,
 )
 from agent_shell.json_types import JSONObject, JSONValue, as_object
-from agent_shell.logs import printable
 from agent_shell.mcp_protocol.background import background_tasks
 from agent_shell.mcp_protocol.jsonrpc import (
     INTERNAL_ERROR,
@@ -30,6 +29,7 @@ from agent_shell.mcp_protocol.jsonrpc import (
     Response,
     RpcError,
 )
+from agent_shell.mcp_protocol.one_line import one_line
 from agent_shell.mcp_protocol.transport import Transport
 
 CANCELLED = "notifications/cancelled"
@@ -74,7 +74,8 @@ class Dispatcher(anyio.AsyncContextManagerMixin):
 
     `on_request` answers the other side's requests, each in a task of its own, so it may make
     requests itself; it raises RpcError to refuse. `on_notification` is called in the order of
-    arrival; what it returns, if anything, is awaited in a task of its own.
+    arrival; what it returns, if anything, is awaited in a task of its own. `redact` takes out of
+    the other side's error texts what may not be shown, before they are cut to size.
     The connection's end never raises into the body: `closed` is set and requests fail.
     """
 
@@ -84,12 +85,15 @@ class Dispatcher(anyio.AsyncContextManagerMixin):
         *,
         on_request: RequestHandler,
         on_notification: NotificationHandler,
+        redact: Callable[[str], str] = str,
     ) -> None:
         self.closed = anyio.Event()
         self.closed_error: MCPError | None = None
         self._transport = transport
         self._on_request = on_request
         self._on_notification = on_notification
+        self._redact = redact
+        self._dropped = 0
         self._last_id = 0
         self._pending: dict[int, _Pending] = {}
         self._incoming: dict[RequestId, anyio.CancelScope] = {}
@@ -204,7 +208,8 @@ class Dispatcher(anyio.AsyncContextManagerMixin):
                 if pending := self._find(identifier):
                     pending.settle(result)
             case ErrorResponse(id=identifier, code=code, message=text, data=data):
-                error = MCPRequestError(f"{printable(text)} (code {code})", code=code, data=data)
+                shown = one_line(self._redact(text))
+                error = MCPRequestError(f"{shown} (code {code})", code=code, data=data)
                 if pending := self._find(identifier):
                     pending.settle(error=error)
             case RequestFailed(id=identifier, error=failure):
@@ -212,7 +217,7 @@ class Dispatcher(anyio.AsyncContextManagerMixin):
                     pending.settle(error=failure)
             case Request(id=identifier):
                 if len(self._incoming) >= MAX_INCOMING or identifier in self._incoming:
-                    _log.warning("a request is dropped: %s", message.method)
+                    self._note_dropped(message)
                     return
                 self._incoming[identifier] = scope = anyio.CancelScope()
                 tasks.start_soon(self._answer, message, scope)
@@ -226,6 +231,13 @@ class Dispatcher(anyio.AsyncContextManagerMixin):
                 later = self._on_notification(message)
                 if later is not None:
                     tasks.start_soon(_quietly, later)
+
+    def _note_dropped(self, request: Request) -> None:
+        """A flood is worth a few lines, not a line each: they come at 1, 10, 100, 1000 …"""
+        self._dropped += 1
+        if self._dropped == 10 ** (len(str(self._dropped)) - 1):
+            method = one_line(request.method, 100)
+            _log.warning("a request is dropped: %s (%d so far)", method, self._dropped)
 
     def _find(self, identifier: RequestId | None) -> _Pending | None:
         """The request an answer belongs to. Late and unknown answers belong to none.

@@ -5,6 +5,7 @@ from agent_shell.errors import MCPProtocolError
 from agent_shell.json_types import JSONValue
 from agent_shell.mcp_protocol.dispatcher import Dispatcher
 from agent_shell.mcp_protocol.messages import InitializeResult, read_initialize_result
+from agent_shell.mcp_protocol.one_line import one_line
 from agent_shell.mcp_protocol.transport import Transport
 from agent_shell.mcp_protocol.versions import LATEST_HANDSHAKE_VERSION, SUPPORTED_VERSIONS
 
@@ -34,7 +35,7 @@ async def shake_hands(
     result = read_initialize_result(value)
     if result.protocol_version not in SUPPORTED_VERSIONS:
         raise MCPProtocolError(
-            f"it speaks protocol version {result.protocol_version!r}; "
+            f"it speaks protocol version {one_line(result.protocol_version, 40)!r}; "
             f"agent-shell speaks {', '.join(SUPPORTED_VERSIONS)}"
         )
     transport.handshake_done(result.protocol_version)

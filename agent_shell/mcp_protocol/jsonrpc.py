@@ -61,10 +61,11 @@ Message: TypeAlias = Request | Notification | Response | ErrorResponse
 class RequestFailed:
     """Not on the wire: a transport's word that one request's answer will never come.
 
-    HTTP needs it: there one exchange can fail while the connection lives on.
+    HTTP needs it: there one exchange can fail while the connection lives on. `id` is None where
+    an answer came that can't be read, and whose it was can't be told.
     """
 
-    id: RequestId
+    id: RequestId | None
     error: MCPError
 
 

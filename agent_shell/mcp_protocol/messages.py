@@ -5,11 +5,15 @@ from typing import TypeAlias
 
 from agent_shell.errors import MCPProtocolError
 from agent_shell.json_types import JSONObject, JSONValue, as_array, as_object, as_string
+from agent_shell.mcp_protocol.one_line import one_line
+
+MAX_INFO_CHARS = 200
+"""Of a server's name, title and version; they stand inside lines of ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerInfo:
-    """Who the server says it is. For display only."""
+    """Who the server says it is, each in one line. For display only."""
 
     name: str
     version: str = ""
@@ -68,13 +72,14 @@ def read_initialize_result(value: JSONValue) -> InitializeResult:
     if version is None:
         raise MCPProtocolError("the answer to initialize names no protocol version")
     info = as_object(fields.get("serverInfo")) or {}
+    title = as_string(info.get("title"))
     return InitializeResult(
         protocol_version=version,
         capabilities=as_object(fields.get("capabilities")) or {},
         server_info=ServerInfo(
-            name=as_string(info.get("name")) or "",
-            version=as_string(info.get("version")) or "",
-            title=as_string(info.get("title")),
+            name=one_line(as_string(info.get("name")) or "", MAX_INFO_CHARS),
+            version=one_line(as_string(info.get("version")) or "", MAX_INFO_CHARS),
+            title=None if title is None else one_line(title, MAX_INFO_CHARS),
         ),
         instructions=as_string(fields.get("instructions")) or None,
     )
@@ -118,15 +123,27 @@ def read_tool(fields: JSONObject) -> ToolDefinition | str:
     )
 
 
+def _block_of(entry: JSONValue) -> ContentBlock:
+    block = as_object(entry)
+    return {"type": "text", "text": entry} if block is None else block
+
+
 def read_call_tool_result(value: JSONValue) -> CallToolResult:
-    """A tool's answer; content may be missing. Raises MCPProtocolError if it is no object."""
+    """A tool's answer; content may be missing. Raises MCPProtocolError if it is no object.
+
+    Content and blocks that are a bare text, number or object are kept as if written correctly;
+    an `isError` that is neither true nor false means an error unless it says "false" or nothing.
+    """
     fields = as_object(value)
     if fields is None:
         raise MCPProtocolError("the answer to tools/call is not an object")
-    blocks = as_array(fields.get("content")) or ()
+    content = fields.get("content")
+    entries = as_array(content)
+    if entries is None:
+        entries = () if content is None else (content,)
     return CallToolResult(
-        content=tuple(block for entry in blocks if (block := as_object(entry)) is not None),
-        is_error=fields.get("isError") is True,
+        content=tuple(_block_of(entry) for entry in entries if entry is not None),
+        is_error=fields.get("isError") not in (None, False, 0, "", "false", "False"),
         structured_content=fields.get("structuredContent"),
         raw=fields,
     )

@@ -209,6 +209,7 @@ async def test_a_repeated_cursor_ends_the_list_with_one_warning(tmp_path: Path) 
         assert len(await connection.list_tools()) == 8
 
     assert record.read_bytes().count(b"tools/list") == 2
+    assert "listed twice" not in log_of(tmp_path)
     assert log_of(tmp_path).count("tools/list repeats a cursor: the list ends here") == 1
 
 
@@ -485,6 +486,49 @@ async def test_no_secret_of_the_entry_is_in_a_message_or_the_log(tmp_path: Path)
     assert caught.value.message == "the server exited with status 1 (stderr: bad key [hidden])"
     assert "s3cr3t" not in log_of(tmp_path)
     assert "bad key [hidden]" in log_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ("NaN", "not JSON (NaN is not JSON)"),
+        ("[" * 100_000 + "]" * 100_000, "not JSON (nested too deeply)"),
+        ("1" * 10_000, "not JSON ("),
+    ],
+    ids=["NaN", "nested", "long number"],
+)
+async def test_an_answer_that_cannot_be_read_fails_its_call_at_once_and_not_the_connection(
+    result: str, why: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(ODD_ANSWERS, encoding="utf-8")
+    (tmp_path / "result").write_text(result, encoding="utf-8")
+    config = StdioServerConfig(
+        name="odd", command=sys.executable, args=(str(script), str(tmp_path / "result"))
+    )
+    async with started(config, tmp_path, timeout_s=20) as connection:
+        with anyio.fail_after(5), pytest.raises(MCPProtocolError) as caught:
+            await connection.call_tool("t", {})
+        await connection.ping()
+
+    assert caught.value.message.startswith(f"the server's answer cannot be read: {why}")
+
+
+ODD_ANSWERS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "tools/call":
+        print("hello")
+        print('{"level": "info", "progress": NaN}')
+        result = open(sys.argv[1]).read()
+    elif message["method"] == "initialize":
+        result = '{"protocolVersion": "2025-11-25", "serverInfo": {"name": "odd"}}'
+    else:
+        result = "{}"
+    if "id" in message:
+        print('{"jsonrpc": "2.0", "id": %d, "result": %s}' % (message["id"], result), flush=True)
+"""
 
 
 # --- lifetimes

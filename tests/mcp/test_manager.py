@@ -315,6 +315,21 @@ async def test_an_invalid_entry_is_an_error_of_its_own(project: ServerProject) -
         assert "url" in (bad.error or "")
 
 
+async def test_waiting_for_an_entry_that_cannot_be_used_says_what_is_wrong_with_it(
+    project: ServerProject,
+) -> None:
+    project.write_user_servers({"bad": {"command": 42}})
+
+    async with project.manager(settings=PATIENT) as manager:
+        await manager.discover_and_connect()
+        reason = row_of(manager, "bad").error
+        with pytest.raises(MCPError) as caught:
+            await manager.wait_for_connection("bad")
+
+    assert reason
+    assert caught.value.message == f'server "bad" is not connected: {reason}'
+
+
 @requirement("connect:skips-known", "Z14")
 async def test_a_server_that_is_up_or_coming_is_not_started_twice(project: ServerProject) -> None:
     project.write_user_servers({"a": fake_server("--delay", "0.2")})

@@ -30,6 +30,12 @@ def test_structured_content_beside_text_is_not_repeated() -> None:
     )
 
 
+def test_a_text_that_is_a_number_is_shown_as_its_json() -> None:
+    result = CallToolResult(content=({"type": "text", "text": 42}, {"type": "text"}))
+
+    assert tool_result_of(result).content == (TextContent(text="42"), TextContent(text=""))
+
+
 @requirement("F3")
 def test_links_and_unknown_blocks_become_short_notes_in_order() -> None:
     """(CASES F3)"""

@@ -16,7 +16,12 @@ from agent_shell.errors import (
 )
 from agent_shell.json_types import JSONObject, JSONValue
 from agent_shell.mcp.transports.memory import MemoryTransport, memory_transport_pair
-from agent_shell.mcp_protocol.dispatcher import CANCELLED, PROGRESS, Dispatcher
+from agent_shell.mcp_protocol.dispatcher import (
+    CANCELLED,
+    MAX_INCOMING,
+    PROGRESS,
+    Dispatcher,
+)
 from agent_shell.mcp_protocol.jsonrpc import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -87,6 +92,56 @@ async def test_an_error_answer_raises_its_code_and_data() -> None:
 
         error = caught.value
         assert (error.message, error.code, error.data) == ("no (code -5)", -5, [1])
+
+
+async def test_an_endless_error_text_is_cut_after_its_secrets_are_hidden() -> None:
+    here, there = memory_transport_pair()
+    messages: list[str] = []
+
+    def redact(text: str) -> str:
+        return text.replace("s3cr3t", "[hidden]")
+
+    async def ask(dispatcher: Dispatcher) -> None:
+        with pytest.raises(MCPRequestError) as caught:
+            await dispatcher.request("m", timeout_s=5)
+        messages.append(caught.value.message)
+
+    with anyio.fail_after(10):
+        async with (
+            Dispatcher(
+                here, on_request=refuse, on_notification=ignore, redact=redact
+            ) as dispatcher,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(ask, dispatcher)
+            request = await take(there)
+            text = "x\n" * 242 + "y" * 12 + "s3cr3t" + "z" * 5_000_000
+            await there.send(ErrorResponse(id=request.id, code=-1, message=text))
+
+    assert messages == ["x " * 242 + "y" * 12 + "[hid… (code -1)"]
+
+
+async def test_a_flood_of_requests_beyond_the_bound_is_a_few_lines_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    here, there = memory_transport_pair()
+    seen = anyio.Event()
+
+    async def never(request: Request) -> JSONValue:
+        return await anyio.sleep_forever()
+
+    with anyio.fail_after(10):
+        async with Dispatcher(here, on_request=never, on_notification=lambda _: seen.set()):
+            for number in range(MAX_INCOMING + 500):
+                there.peer.put(Request(id=number, method="sampling/createMessage"))
+            there.peer.put(Notification(method="last"))
+            await seen.wait()
+
+    assert [record.args for record in caplog.records] == [
+        ("sampling/createMessage", 1),
+        ("sampling/createMessage", 10),
+        ("sampling/createMessage", 100),
+    ]
 
 
 async def test_an_error_without_id_is_the_only_pending_requests() -> None:

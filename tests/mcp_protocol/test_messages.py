@@ -3,7 +3,7 @@
 import pytest
 
 from agent_shell.errors import MCPProtocolError
-from agent_shell.json_types import JSONObject
+from agent_shell.json_types import JSONObject, JSONValue
 from agent_shell.mcp_protocol.messages import (
     CallToolResult,
     InitializeResult,
@@ -16,6 +16,10 @@ from agent_shell.mcp_protocol.messages import (
     read_tool,
 )
 from tests.requirements import requirement
+
+
+def text_block(text: JSONValue) -> JSONObject:
+    return {"type": "text", "text": text}
 
 
 def test_an_initialize_result_may_lack_all_but_its_version() -> None:
@@ -83,13 +87,45 @@ def test_a_tool_without_schema_is_kept_and_one_without_name_is_not() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "blocks"),
+    [
+        ("str", ({"type": "text", "text": "str"},)),
+        ({"type": "foo"}, ({"type": "foo"},)),
+        ([{"type": "foo"}, 3, None, "x"], ({"type": "foo"}, text_block(3), text_block("x"))),
+    ],
+)
+def test_content_of_the_wrong_shape_is_kept_and_not_lost(
+    content: JSONValue, blocks: tuple[JSONObject, ...]
+) -> None:
+    raw: JSONObject = {"content": content}
+
+    assert read_call_tool_result(raw) == CallToolResult(content=blocks, raw=raw)
+
+
+@pytest.mark.parametrize(
+    ("flag", "is_error"),
+    [("yes", True), (1, True), ("true", True), ("false", False), (0, False), (None, False)],
+)
+def test_an_error_flag_that_is_no_boolean_still_counts(flag: JSONValue, is_error: bool) -> None:
+    assert read_call_tool_result({"content": [], "isError": flag}).is_error is is_error
+
+
+def test_a_servers_name_stays_in_one_line_of_bounded_length() -> None:
+    answer: JSONObject = {
+        "protocolVersion": "2025-11-25",
+        "serverInfo": {"name": "a\nerror: b", "version": "9" * 1000, "title": "t\x1b"},
+    }
+
+    assert read_initialize_result(answer).server_info == ServerInfo(
+        name="a error: b", version="9" * 200 + "…", title="t\\x1b"
+    )
+
+
 def test_a_result_may_lack_content_and_keeps_unknown_blocks() -> None:
     raw = {"structuredContent": {"answer": 42}, "isError": True}
-    odd = {"content": [{"type": "foo"}, 3]}
-
     assert read_call_tool_result(raw) == CallToolResult(
         content=(), is_error=True, structured_content={"answer": 42}, raw=raw
     )
-    assert read_call_tool_result(odd) == CallToolResult(content=({"type": "foo"},), raw=odd)
     with pytest.raises(MCPProtocolError, match="not an object"):
         read_call_tool_result("text")

@@ -2,22 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 import httpx
 
 from agent_shell.errors import MCPHttpError, MCPProtocolError
 from agent_shell.mcp.transports.http_client import media_type
-from agent_shell.mcp.transports.http_errors import excerpt
+from agent_shell.mcp.transports.redact import Redactor
 from agent_shell.mcp_protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     ErrorResponse,
     Incoming,
     Request,
+    RequestFailed,
     RequestId,
     Response,
     decode,
     same_id,
 )
+
+Answer: TypeAlias = Response | ErrorResponse | RequestFailed
 
 MODERN_ERRORS = range(-32022, -32019)
 """Codes by which a server of a later revision says that it has no sessions (MCP.md 1.4)."""
@@ -48,7 +52,11 @@ def own_error(body: bytearray, request: Request, status: int) -> ErrorResponse |
 
 
 def take_body(
-    response: httpx.Response, body: bytearray, request: Request, sink: Callable[[Incoming], None]
+    response: httpx.Response,
+    body: bytearray,
+    request: Request,
+    sink: Callable[[Incoming], None],
+    redact: Redactor,
 ) -> None:
     """Hand on the messages of a whole body. Raises MCPProtocolError if no answer is among them."""
     is_answered = False
@@ -59,13 +67,13 @@ def take_body(
         sink(message)
     if not is_answered:
         kind = media_type(response) or "no content type"
-        said = excerpt(body) or "an empty body"
+        said = redact.excerpt(body) or "an empty body"
         raise MCPProtocolError(
             f"HTTP {response.status_code} without an answer to {request.method} ({kind}): {said}"
         )
 
 
-def with_id(message: Response | ErrorResponse, wanted: RequestId) -> Response | ErrorResponse:
+def with_id(message: Answer, wanted: RequestId) -> Answer:
     """An answer without id, or with it as a string, on a request's own stream is that request's."""
     if message.id is None or same_id(message.id, wanted):
         return replace(message, id=wanted)

@@ -76,7 +76,9 @@ class HttpClient:
         if response.status_code not in codes or not location:
             return None
         target = response.url.join(location)
-        return target if self.is_same_origin(target) else None
+        if not self.is_same_origin(target) or target.userinfo not in (b"", self.url.userinfo):
+            return None  # credentials in it would take the place of the configured ones
+        return target
 
 
 @asynccontextmanager

@@ -10,10 +10,9 @@ import httpx
 
 from agent_shell.errors import MCPConnectError, MCPError, MCPHttpError, MCPTimeoutError
 from agent_shell.logs import printable
-from agent_shell.mcp.transports.redact import shown_url
+from agent_shell.mcp.transports.redact import Redactor, shown_url
 from agent_shell.mcp_protocol.jsonrpc import ErrorResponse, decode
-
-EXCERPT_CHARS = 200
+from agent_shell.mcp_protocol.one_line import MAX_ERROR_TEXT_CHARS
 
 
 @contextmanager
@@ -40,7 +39,9 @@ def http_errors_as_ours(url: str) -> Generator[None]:
         raise MCPConnectError(f"lost {shown}: {_why(error)}") from error
 
 
-def status_error(response: httpx.Response, body: bytes | bytearray) -> MCPHttpError:
+def status_error(
+    response: httpx.Response, body: bytes | bytearray, redact: Redactor
+) -> MCPHttpError:
     """The error for a status that is no success: what it means, and what the body says."""
     status = response.status_code
     try:
@@ -52,8 +53,8 @@ def status_error(response: httpx.Response, body: bytes | bytearray) -> MCPHttpEr
     answer = next((m for m in decode(body).messages if isinstance(m, ErrorResponse)), None)
     if answer is not None:
         code = answer.code
-        message += f": {printable(answer.message)} (code {code})"
-    elif text := excerpt(body):
+        message += f": {redact.excerpt(answer.message, MAX_ERROR_TEXT_CHARS)} (code {code})"
+    elif text := redact.excerpt(body):
         message += f": {text}"
     hint: str | None = None
     if status in (401, 403):
@@ -69,13 +70,6 @@ def status_error(response: httpx.Response, body: bytes | bytearray) -> MCPHttpEr
         body_code=code,
         hint=hint,
     )
-
-
-def excerpt(body: bytes | bytearray) -> str:
-    """The beginning of a body in one printable line."""
-    text = bytes(body[: EXCERPT_CHARS * 4]).decode("utf-8", "replace")
-    text = printable(" ".join(text.split()))
-    return text if len(text) <= EXCERPT_CHARS else f"{text[:EXCERPT_CHARS]}…"
 
 
 def _at_connect(error: MCPError) -> MCPError:

@@ -21,10 +21,11 @@ from agent_shell.mcp.transports.http_client import (
     open_http_client,
     read_body,
 )
-from agent_shell.mcp.transports.http_errors import excerpt, status_error
+from agent_shell.mcp.transports.http_errors import status_error
 from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.redact import shown_url
 from agent_shell.mcp.transports.sse_events import ServerSentEvent, SSEParser
+from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
 from agent_shell.mcp_protocol.jsonrpc import (
@@ -32,7 +33,6 @@ from agent_shell.mcp_protocol.jsonrpc import (
     Message,
     Request,
     RequestFailed,
-    decode,
     encode,
 )
 
@@ -86,7 +86,7 @@ class SseTransport:
         try:
             async with self._http.stream("GET", self._headers("text/event-stream")) as response:
                 if not response.is_success:
-                    raise status_error(response, await read_body(response))
+                    raise status_error(response, await read_body(response), self._log.redact)
                 if media_type(response) != "text/event-stream":
                     kind = media_type(response) or "no content type"
                     raise MCPConnectError(f"an event stream was expected, not {kind}")
@@ -122,15 +122,13 @@ class SseTransport:
                 # Our credentials would go there (CASES N9).
                 shown = shown_url(str(endpoint))
                 raise MCPConnectError(f"the server names an endpoint of another origin: {shown}")
+            if endpoint.userinfo not in (b"", self._http.url.userinfo):
+                # They would take the place of the configured Authorization.
+                raise MCPConnectError("the server names an endpoint with credentials of its own")
             self._endpoint = endpoint
             self.opened.set()
         elif event.event == "message" and event.data:
-            decoded = decode(event.data)
-            for problem in decoded.problems:
-                self._log.skip(f"{problem}: {excerpt(event.data)}")
-            for message in decoded.messages:
-                self._log.end_burst()
-                self._inbox.put(message)
+            take_messages(event.data, self._log, self._inbox.put)
 
     async def _post(self, message: Message, delivered: anyio.Event) -> None:
         """Any 2xx is well: the answer comes on the event stream."""
@@ -142,7 +140,7 @@ class SseTransport:
             ) as response:
                 body = await read_body(response)
                 if not response.is_success:
-                    raise status_error(response, body)
+                    raise status_error(response, body, self._log.redact)
         except MCPError as error:
             if isinstance(message, Request):
                 self._inbox.put(RequestFailed(id=message.id, error=error))

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -15,7 +14,6 @@ import anyio.to_thread
 
 from agent_shell.discovery.server_config import StdioServerConfig
 from agent_shell.errors import MCPClosedError, MCPConnectError
-from agent_shell.logs import printable
 from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.line_framer import Line, LineFramer
 from agent_shell.mcp.transports.pipe_writer import PipeWriter
@@ -23,6 +21,8 @@ from agent_shell.mcp.transports.process_group import ProcessGroup, ProcessGuardi
 from agent_shell.mcp.transports.redact import last_words
 from agent_shell.mcp.transports.server_environment import server_environment
 from agent_shell.mcp.transports.spawn_error import spawn_error
+from agent_shell.mcp.transports.stderr_text import StderrText
+from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
 from agent_shell.mcp_protocol.jsonrpc import (
@@ -30,15 +30,12 @@ from agent_shell.mcp_protocol.jsonrpc import (
     ErrorResponse,
     Incoming,
     Message,
-    decode,
     encode,
 )
 
 READ_BYTES = 256 * 1024
 EXIT_STATUS_S = 0.5
 """End of output usually means an exit that is on its way; its status is worth a short wait."""
-STDERR_LINES = 40
-MAX_STDERR_LINE_CHARS = 2000
 MAX_FINAL_READS = 64
 """A grandchild may go on writing into a dead server's pipe; its last words are not endless."""
 
@@ -65,8 +62,7 @@ class StdioTransport:
         self._explained = anyio.Event()
         self._why = ""
         self._writer = PipeWriter(stdin, on_broken=self._note_broken_pipe)
-        self._stderr_begun = bytearray()
-        self._stderr_lines: deque[str] = deque(maxlen=STDERR_LINES)
+        self._stderr_text = StderrText(log.redact)
 
     # --- the Transport Protocol
 
@@ -95,9 +91,7 @@ class StdioTransport:
     @property
     def stderr_tail(self) -> str:
         """The last lines of standard error."""
-        begun = self._stderr_begun.decode("utf-8", "replace")
-        lines = [*self._stderr_lines, *([printable(self._log.redact(begun))] if begun else [])]
-        return "\n".join(lines)
+        return self._stderr_text.tail
 
     # --- running
 
@@ -220,31 +214,12 @@ class StdioTransport:
     def _take(self, line: Line) -> None:
         if self._inbox.closed_error is not None:
             return
-        decoded = decode(line)
-        for problem in decoded.problems:
-            excerpt = bytes(line[:200]).decode("utf-8", "replace").strip()
-            self._log.skip(f"{problem}: {excerpt!r}" if excerpt else "a blank line")
-        for message in decoded.messages:
-            self._log.end_burst()
-            self._inbox.put(message)
+        take_messages(line, self._log, self._inbox.put)
 
     def _feed_stderr(self, chunk: bytes) -> None:
-        self._stderr_begun += chunk
-        *lines, rest = self._stderr_begun.split(b"\n")
-        if len(rest) > MAX_STDERR_LINE_CHARS * 4:
-            lines.append(rest)
-            rest = bytearray()
-        self._stderr_begun = rest
-        texts = [
-            printable(
-                self._log.redact(line[: MAX_STDERR_LINE_CHARS * 4].decode("utf-8", "replace"))
-            ).removesuffix("\\r")[:MAX_STDERR_LINE_CHARS]
-            for line in lines
-        ]
-        self._stderr_lines.extend(texts)
-        if texts:
+        if lines := self._stderr_text.feed(chunk):
             # One entry a chunk: a server that floods its standard error must not hold up the loop.
-            self._log.write("stderr", "\n".join(texts))
+            self._log.write("stderr", "\n".join(lines))
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from agent_shell.errors import (
     MCPRequestError,
 )
 from agent_shell.mcp.transports.http_answers import (
+    Answer,
     means_lost_session,
     own_error,
     session_id,
@@ -30,9 +31,10 @@ from agent_shell.mcp.transports.http_client import (
     open_http_client,
     read_body,
 )
-from agent_shell.mcp.transports.http_errors import excerpt, http_errors_as_ours, status_error
+from agent_shell.mcp.transports.http_errors import http_errors_as_ours, status_error
 from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.sse_events import SSEParser
+from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
 from agent_shell.mcp_protocol.dispatcher import CANCELLED
@@ -45,12 +47,11 @@ from agent_shell.mcp_protocol.jsonrpc import (
     Request,
     RequestFailed,
     RequestId,
-    Response,
-    decode,
     encode,
     same_id,
 )
 from agent_shell.mcp_protocol.messages import read_initialize_result
+from agent_shell.mcp_protocol.one_line import MAX_ERROR_TEXT_CHARS
 
 DELIVERY_S = 10.0
 """How long a notification's sender waits for "202": order matters, but not for ever."""
@@ -155,7 +156,7 @@ class StreamableHttpTransport:
             ) as response:
                 body = await read_body(response)
                 if not response.is_success:
-                    raise status_error(response, body)
+                    raise status_error(response, body, self._log.redact)
         except MCPError as error:
             self._log.write("wire", f"a message was refused: {error}")
         finally:
@@ -206,11 +207,12 @@ class StreamableHttpTransport:
                 if answer := own_error(body, request, response.status_code):
                     sink(answer)
                     return
-                raise status_error(response, body)
+                raise status_error(response, body, self._log.redact)
             if is_greeting:
                 self._session = _Session(session_id(response))
             if media_type(response) != EVENT_STREAM:
-                take_body(response, await read_body(response), request, sink)
+                body = await read_body(response)
+                take_body(response, body, request, sink, self._log.redact)
                 return
             if await self._read_events(response, cursor, request.id, sink):
                 return
@@ -245,15 +247,16 @@ class StreamableHttpTransport:
         return is_answered
 
     def _take_event(self, data: bytes | bytearray, wanted: RequestId | None, sink: Sink) -> bool:
-        decoded = decode(data)
-        for problem in decoded.problems:
-            self._log.skip(f"{problem}: {excerpt(data)}")
         is_answered = False
-        for message in decoded.messages:
-            if wanted is not None and isinstance(message, Response | ErrorResponse):
+
+        def hand_on(message: Incoming) -> None:
+            nonlocal is_answered
+            if wanted is not None and isinstance(message, Answer):
                 is_answered |= message.id is None or same_id(message.id, wanted)
                 message = with_id(message, wanted)
             sink(message)
+
+        take_messages(data, self._log, hand_on)
         return is_answered
 
     async def _resume(
@@ -268,7 +271,8 @@ class StreamableHttpTransport:
             try:
                 async with self._http.stream("GET", headers) as response:
                     if not response.is_success or media_type(response) != EVENT_STREAM:
-                        raise status_error(response, await read_body(response))
+                        body = await read_body(response)
+                        raise status_error(response, body, self._log.redact)
                     if await self._read_events(response, cursor, request.id, sink):
                         return
             except MCPConnectError as error:
@@ -311,20 +315,23 @@ class StreamableHttpTransport:
                 raise MCPClosedError("the session was lost")
             self._renewals += 1
             greeting = replace(self._greeting, id=f"renewal-{self._renewals}")
-            answers: list[Response | ErrorResponse] = []
+            answers: list[Answer] = []
 
             def keep(message: Incoming) -> None:
-                if isinstance(message, Response | ErrorResponse):
+                if isinstance(message, Answer):
                     answers.append(message)
                 else:
                     self._inbox.put(message)
 
             await self._post(greeting, _Session(), keep)
             answer = answers[-1]
+            if isinstance(answer, RequestFailed):
+                raise answer.error
             if isinstance(answer, ErrorResponse):
                 self._session = _Session()
+                said = self._log.redact.excerpt(answer.message, MAX_ERROR_TEXT_CHARS)
                 raise MCPRequestError(
-                    f"the session was lost, and a new one refused: {answer.message}",
+                    f"the session was lost, and a new one refused: {said}",
                     code=answer.code,
                 )
             self._version = read_initialize_result(answer.result).protocol_version

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 from httpx import URL
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import (
@@ -27,17 +28,18 @@ from agent_shell.errors import (
 )
 from agent_shell.logs import printable
 from agent_shell.mcp.transports.http_client import check_headers, origin
-from agent_shell.mcp.transports.http_errors import excerpt, os_error_words
+from agent_shell.mcp.transports.http_errors import os_error_words
 from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.line_framer import MAX_MESSAGE_BYTES
-from agent_shell.mcp.transports.redact import shown_url
+from agent_shell.mcp.transports.redact import Redactor, shown_url
+from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
-from agent_shell.mcp_protocol.jsonrpc import Incoming, Message, decode, encode
+from agent_shell.mcp_protocol.jsonrpc import Incoming, Message, encode
 
 CONNECT_TIMEOUT_S = 10.0
-CLOSE_S = 1.0
-"""For the closing handshake."""
+CLOSE_S = 0.5
+"""For the closing handshake, which a server that floods us never gets to."""
 PING_S = 20.0
 """A socket that answers no ping for this long is dead, whatever the network says."""
 
@@ -48,8 +50,12 @@ class _ConnectWithinOrigin(connect):
     def process_redirect(self, exc: Exception) -> Exception | str:
         """Only a redirect within the origin is followed: keys have all sorts of header names."""
         following = super().process_redirect(exc)
-        if isinstance(following, str) and origin(URL(following)) != origin(URL(self.uri)):
-            return SecurityError(f"it redirects to another origin: {shown_url(following)}")
+        if isinstance(following, str):
+            target, ours = URL(following), URL(self.uri)
+            if origin(target) != origin(ours):
+                return SecurityError(f"it redirects to another origin: {shown_url(following)}")
+            if target.userinfo not in (b"", ours.userinfo):
+                return SecurityError("it redirects to a URL with credentials of its own")
         return following
 
 
@@ -90,14 +96,10 @@ class WebSocketTransport:
         try:
             while True:
                 frame = await self._socket.recv()
-                decoded = decode(frame)
-                for problem in decoded.problems:
-                    text = frame[:200].encode() if isinstance(frame, str) else frame[:200]
-                    self._log.skip(f"{problem}: {excerpt(text)}")
-                for message in decoded.messages:
-                    self._log.end_burst()
-                    self._inbox.put(message)
+                take_messages(frame, self._log, self._inbox.put)
                 await self._inbox.wait_for_room()
+                # Neither that nor `recv` waits while there is enough of everything.
+                await anyio.lowlevel.checkpoint()
         except ConnectionClosed as error:
             self._inbox.close(MCPClosedError(_closing_words(error)))
 
@@ -117,7 +119,9 @@ async def open_websocket(
     library underneath does.
     """
     check_headers(config.headers)
-    socket = await _connect(config, min(timeout_s or CONNECT_TIMEOUT_S, CONNECT_TIMEOUT_S))
+    socket = await _connect(
+        config, min(timeout_s or CONNECT_TIMEOUT_S, CONNECT_TIMEOUT_S), log.redact
+    )
     try:
         async with background_tasks() as tasks:
             transport = WebSocketTransport(socket, log)
@@ -129,9 +133,12 @@ async def open_websocket(
     finally:
         with anyio.move_on_after(CLOSE_S * 2, shield=True):
             await socket.close()
+        socket.transport.abort()  # a server that reads nothing keeps `close` from getting so far
 
 
-async def _connect(config: WebSocketServerConfig, timeout_s: float) -> ClientConnection:
+async def _connect(
+    config: WebSocketServerConfig, timeout_s: float, redact: Redactor
+) -> ClientConnection:
     shown = shown_url(config.url)
     try:
         return await _ConnectWithinOrigin(
@@ -150,7 +157,7 @@ async def _connect(config: WebSocketServerConfig, timeout_s: float) -> ClientCon
         cause: Exception = error
     except InvalidStatus as error:
         response = error.response
-        said = excerpt(response.body or b"")
+        said = redact.excerpt(response.body or b"")
         words = f"HTTP {response.status_code} {printable(response.reason_phrase)}".rstrip()
         failure = MCPHttpError(f"{words}: {said}" if said else words, status=response.status_code)
         cause = error

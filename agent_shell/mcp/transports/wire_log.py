@@ -1,9 +1,15 @@
 """What one connection writes into its server's log: bounded, and without its secrets."""
 
+import time
+from collections.abc import Callable
+
 from agent_shell.logs import ServerLog
 from agent_shell.mcp.transports.redact import Redactor
 
 MAX_ENTRY_CHARS = 65_536
+FLOOD_ENTRIES = 100
+FLOOD_S = 1.0
+"""So many of a server's own log messages are written in such a time; the rest is counted."""
 
 
 class WireLog:
@@ -17,6 +23,8 @@ class WireLog:
         self.redact = redact
         self._server_log = server_log
         self._skipped = 0
+        self._window_start = float("-inf")
+        self._in_window = 0
 
     def write(self, kind: str, text: str) -> None:
         """One entry; see ServerLog.write."""
@@ -24,6 +32,25 @@ class WireLog:
         if len(text) > MAX_ENTRY_CHARS:
             text = f"{text[:MAX_ENTRY_CHARS]} ... ({len(text)} characters)"
         self._server_log.write(kind, text)
+
+    def write_some(self, kind: str, text: Callable[[], str]) -> None:
+        """An entry of which there may be any number: cheap once there are too many.
+
+        Whoever is done calls `end_flood`.
+        """
+        now = time.monotonic()
+        if now - self._window_start >= FLOOD_S:
+            self.end_flood()
+            self._window_start = now
+        self._in_window += 1
+        if self._in_window <= FLOOD_ENTRIES:
+            self.write(kind, text())
+
+    def end_flood(self) -> None:
+        """Say how many entries were not written."""
+        if self._in_window > FLOOD_ENTRIES:
+            self.write("wire", f"{self._in_window - FLOOD_ENTRIES} more log messages left out")
+        self._in_window = 0
 
     def skip(self, what: str) -> None:
         """Something on the wire was no message."""

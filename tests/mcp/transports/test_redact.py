@@ -3,7 +3,13 @@
 import pytest
 
 from agent_shell.discovery.server_config import HttpServerConfig, StdioServerConfig
-from agent_shell.mcp.transports.redact import Redactor, last_words, secrets_of, shown_url
+from agent_shell.mcp.transports.redact import (
+    MAX_SEARCHED_CHARS,
+    Redactor,
+    last_words,
+    secrets_of,
+    shown_url,
+)
 from tests.requirements import requirement
 
 
@@ -48,6 +54,35 @@ def test_headers_and_their_words_and_the_urls_parts_are_hidden() -> None:
 )
 def test_a_url_is_shown_without_what_may_be_secret(url: str, shown: str) -> None:
     assert shown_url(url) == shown
+
+
+def test_an_excerpt_is_cut_after_its_secrets_are_hidden() -> None:
+    redact = Redactor(("s3cr3t-" * 20,))
+    body = ("x" * 150 + " Authorization: Bearer " + "s3cr3t-" * 20).encode()
+
+    assert redact.excerpt(body) == "x" * 150 + " Authorization: Bearer [hidden]"
+
+
+def test_a_secret_at_the_end_of_what_is_searched_does_not_begin_to_show() -> None:
+    secret = "s3cr3t-" * 20
+    text = secret * 1000
+
+    assert "s3cr3t" not in Redactor((secret,)).excerpt(text, MAX_SEARCHED_CHARS)
+
+
+def test_secrets_are_hidden_in_the_forms_that_json_gives_them() -> None:
+    redact = Redactor(('pässwörd"1',))
+
+    assert redact('pässwörd"1|p\\u00e4ssw\\u00f6rd\\"1|p\\u00E4ssw\\u00F6rd\\"1|pässwörd\\"1') == (
+        "[hidden]|[hidden]|[hidden]|[hidden]"
+    )
+
+
+def test_what_goes_on_is_held_back_where_a_secret_may_have_begun() -> None:
+    redact = Redactor(("abcabd",))
+
+    assert redact.split("x abcab") == ("x ", "abcab")
+    assert redact.split("x abcabd") == ("x [hidden]", "")
 
 
 @requirement("B4")

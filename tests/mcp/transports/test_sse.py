@@ -99,6 +99,17 @@ async def test_an_endpoint_of_another_origin_is_refused_before_any_request(
         await connect(handler, tmp_path)
 
 
+async def test_an_endpoint_with_credentials_of_its_own_is_refused(tmp_path: Path) -> None:
+    handler = OldServer()
+
+    async def with_user(exchange: HttpExchange) -> None:
+        handler.endpoint = f"http://x@{exchange.request.headers['host']}/messages"
+        await handler(exchange)
+
+    with pytest.raises(MCPConnectError, match="an endpoint with credentials of its own"):
+        await connect(with_user, tmp_path)
+
+
 async def connect(handler: Handler, folder: Path, *, timeout_s: float = 5) -> None:
     """Connect, and leave at once."""
     with anyio.fail_after(20), client_options(folder) as options:

@@ -221,6 +221,32 @@ async def test_a_redirect_within_the_origin_keeps_method_body_and_authorization(
 
 
 @requirement("C6")
+@pytest.mark.parametrize("body", [b"x" * 150 + b" Authorization: Bearer ", b"x" * 60_000])
+async def test_a_secret_that_an_excerpt_would_cut_is_hidden(body: bytes, tmp_path: Path) -> None:
+    secret = "s3cr3t-" * 30
+
+    async def refuse(exchange: HttpExchange) -> None:
+        await exchange.respond(401, body + secret.encode())
+
+    headers = {"Authorization": f"Bearer {secret}"}
+    with pytest.raises(MCPHttpError) as caught:
+        async with connected(refuse, tmp_path, headers=headers):
+            pass
+
+    assert caught.value.message.startswith("HTTP 401 Unauthorized: xxx")
+    assert "s3cr3t" not in caught.value.message + log_of(tmp_path)
+
+
+async def test_a_redirect_with_credentials_of_its_own_is_not_followed(tmp_path: Path) -> None:
+    async def redirect(exchange: HttpExchange) -> None:
+        location = f"http://x@{exchange.request.headers['host']}/other"
+        await exchange.respond(307, headers={"Location": location})
+
+    with pytest.raises(MCPHttpError, match="HTTP 307: it has moved to"):
+        async with connected(redirect, tmp_path, headers={"Authorization": "Bearer t-12345"}):
+            pass
+
+
 async def test_a_redirect_loop_and_another_origin_are_errors(tmp_path: Path) -> None:
     async def loop(exchange: HttpExchange) -> None:
         await exchange.respond(307, headers={"Location": "/mcp"})

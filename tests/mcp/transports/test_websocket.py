@@ -1,21 +1,23 @@
 """WebSocket, against the same library's server side."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request as HttpRequest
 from websockets.http11 import Response as HttpResponse
 from websockets.typing import Subprotocol
 
 from agent_shell.discovery.server_config import WebSocketServerConfig
-from agent_shell.errors import MCPClosedError, MCPConnectError, MCPHttpError
+from agent_shell.errors import MCPClosedError, MCPConnectError, MCPHttpError, MCPTimeoutError
 from agent_shell.mcp.client import MCPServerConnection, connect_to_server
-from agent_shell.mcp_protocol.jsonrpc import Request, decode, encode
+from agent_shell.mcp_protocol.jsonrpc import Notification, Request, decode, encode
 from tests.fakes.connections import client_options, log_of
 from tests.fakes.http_server import answer_of
 from tests.fakes.mcp_server import FakeMCPServer
@@ -57,6 +59,23 @@ async def talk(server: FakeMCPServer, socket: ServerConnection) -> None:
         for message in decode(frame).messages:
             if isinstance(message, Request):
                 await socket.send(encode(await answer_of(server, message)).decode())
+
+
+@pytest.mark.parametrize("frame", ["junk", encode(Notification(method="m")).decode()])
+async def test_a_server_that_floods_is_given_up_in_time(frame: str, tmp_path: Path) -> None:
+    async def flood(socket: ServerConnection) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                await socket.send(frame)
+                await anyio.lowlevel.checkpoint()
+
+    async with served(flood) as url:
+        config = WebSocketServerConfig(name="ws", url=url)
+        started = anyio.current_time()
+        with client_options(tmp_path) as options, pytest.raises(MCPTimeoutError):
+            async with connect_to_server(config, options, timeout_s=0.5):
+                pass
+        assert anyio.current_time() - started < 0.5 + 2
 
 
 @requirement("client:transports")
