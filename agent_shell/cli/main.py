@@ -13,19 +13,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_shell.cli.arguments import CLIOptions
 
-USAGE_EXIT = 2
-
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the program; returns its exit status (CONTRACT section 1)."""
+    """Run the program; returns its exit status (CONTRACT section 1). Raises nothing."""
     arguments = sys.argv[1:] if argv is None else argv
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from agent_shell.cli.standard_streams import (  # noqa: PLC0415 - hardly ever needed
+            open_missing_streams,
+        )
+
+        open_missing_streams()
     try:
         status = _run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has what it wanted. Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    # The outermost place: nobody else is left to tell a person what happened.
+    except (Exception, KeyboardInterrupt, BaseExceptionGroup) as error:  # noqa: BLE001
+        from agent_shell.cli.last_door import end_status  # noqa: PLC0415 - only after an error
+
+        return end_status(error)
     return status
 
 
@@ -56,33 +61,23 @@ def _open_shell(arguments: list[str]) -> int:
     try:
         painted.paint()
         from agent_shell.cli.read_argv import parse_arguments  # noqa: PLC0415 - after the paint
-        from agent_shell.errors import AgentShellError  # noqa: PLC0415 - after the paint
 
-        try:
-            options = parse_arguments(arguments)
-            if options is None:
-                return 0
-            from agent_shell.repl.repl import run_shell  # noqa: PLC0415 - after the paint
+        options = parse_arguments(arguments)
+        if options is None:
+            return 0
+        from agent_shell.repl.repl import run_shell  # noqa: PLC0415 - after the paint
 
-            return run_shell(options.shell_options(), painted)
-        except AgentShellError as error:
-            painted.restore()
-            return _report(error)
+        return run_shell(options.shell_options(), painted)
     finally:
+        # Before anything is said about an error: it belongs on a terminal as we found it.
         painted.restore()
 
 
 def _run_without_screen(arguments: list[str]) -> int:
     from agent_shell.cli.read_argv import parse_arguments  # noqa: PLC0415 - not for --version
-    from agent_shell.errors import AgentShellError  # noqa: PLC0415 - not for --version
 
-    try:
-        options = parse_arguments(arguments)
-        return 0 if options is None else _run_face(options)
-    except AgentShellError as error:
-        return _report(error)
-    except KeyboardInterrupt:
-        return 130
+    options = parse_arguments(arguments)
+    return 0 if options is None else _run_face(options)
 
 
 def _run_face(options: "CLIOptions") -> int:
@@ -103,15 +98,3 @@ def _run_face(options: "CLIOptions") -> int:
         "the shell needs a terminal on standard input and output",
         hint='agent-shell -p "PROMPT" runs one prompt without a terminal',
     )
-
-
-def _report(error: Exception) -> int:
-    """One `error:` line, a `hint:` where there is one, and the exit status that fits."""
-    from agent_shell.errors import ConfigError, UsageError  # noqa: PLC0415 - only after an error
-    from agent_shell.logs import printable  # noqa: PLC0415 - only after an error
-
-    hint = getattr(error, "hint", None)
-    sys.stderr.write(f"error: {printable(str(error))}\n")
-    if hint:
-        sys.stderr.write(f"hint: {printable(str(hint))}\n")
-    return USAGE_EXIT if isinstance(error, UsageError | ConfigError) else 1

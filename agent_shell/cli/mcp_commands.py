@@ -11,9 +11,10 @@ from anyio.abc import TaskStatus
 from agent_shell.cli.arguments import CLIOptions
 from agent_shell.cli.mcp_edit import add, add_json, disable, enable, remove
 from agent_shell.cli.mcp_list import get, list_servers, logs
-from agent_shell.cli.mcp_place import CommandPlace, say
+from agent_shell.cli.mcp_place import CommandPlace
 from agent_shell.cli.mcp_status import status, test
 from agent_shell.cli.mcp_use import call, prompts, read, resources, tools
+from agent_shell.cli.say import say
 from agent_shell.discovery.discovered import DiscoveryOptions
 from agent_shell.errors import AgentShellError, UsageError
 from agent_shell.logs import start_logging

@@ -1,16 +1,17 @@
 """agent-shell mcp add, add-json, remove, enable, disable: our own files are changed."""
 
-import json
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
 
-from agent_shell.cli.mcp_place import CommandPlace, known_server, put, say
+from agent_shell.cli.mcp_place import CommandPlace, known_server, put_line
+from agent_shell.cli.say import say
 from agent_shell.discovery.addition import check_new_entry, parse_addition
 from agent_shell.discovery.edit import add_server, remove_server, set_server_enabled
 from agent_shell.discovery.entry import read_entry
+from agent_shell.discovery.jsonc import JsoncError, parse_jsonc
 from agent_shell.discovery.providers.agent_shell import PROJECT_FILE
 from agent_shell.discovery.providers.mcp_json import FILE_NAME
 from agent_shell.discovery.read_file import shown_path
@@ -28,9 +29,10 @@ async def add(place: CommandPlace, namespace: Namespace) -> int:
 async def add_json(place: CommandPlace, namespace: Namespace) -> int:
     """`mcp add-json NAME JSON`."""
     try:
-        entry = as_object(json.loads(namespace.entry))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the entry is not valid JSON: {error}") from None
+        entry = as_object(parse_jsonc(namespace.entry).value)
+    except JsoncError as error:
+        where = f"line {error.line}, column {error.column}"
+        raise UsageError(f"the entry is not valid JSON: {where}: {error.message}") from None
     if entry is None:
         raise UsageError("the entry must be a JSON object")
     return await _add(place, namespace.name, entry, namespace.scope)
@@ -40,7 +42,7 @@ async def _add(place: CommandPlace, name: str, entry: JSONObject, scope: str) ->
     reading = check_new_entry(name, entry, place.discovery_options.environ)
     file, inside = _file_of(place, scope)
     await anyio.to_thread.run_sync(partial(add_server, file, name, entry, inside=inside))
-    put(f'added "{name}" to {_shown(place, file)}')
+    put_line(f'added "{name}" to {_shown(place, file)}')
     for warning in reading.warnings:
         say(f"warning: {warning.message}")
     if reading.error is not None:
@@ -78,7 +80,7 @@ async def remove(place: CommandPlace, namespace: Namespace) -> int:
         candidates = [(source.path, inside)]
     for file, inside in candidates:
         if await anyio.to_thread.run_sync(partial(remove_server, file, name, inside=inside)):
-            put(f'removed "{name}" from {_shown(place, file)}')
+            put_line(f'removed "{name}" from {_shown(place, file)}')
             left = (await place.discover()).find(name)
             if left is not None:
                 say(f'note: {left.shown_path} defines "{name}" too; that one counts now')
@@ -92,7 +94,7 @@ async def enable(place: CommandPlace, namespace: Namespace) -> int:
     found = known_server(await place.discover(), namespace.name)
     reading = read_entry(found.name, found.raw, place.discovery_options.environ)
     await _set_enabled(place, found.name, enabled=True, overrides_entry=not reading.is_enabled)
-    put(f'enabled "{found.name}"')
+    put_line(f'enabled "{found.name}"')
     now = known_server(await place.discover(), found.name)
     if now.reason == "untrusted":
         say(f'note: "{found.name}" still waits for your consent', "agent-shell asks about it")
@@ -105,7 +107,7 @@ async def disable(place: CommandPlace, namespace: Namespace) -> int:
     """`mcp disable NAME`: in your own lists, whatever file defines it."""
     found = known_server(await place.discover(), namespace.name)
     await _set_enabled(place, found.name, enabled=False, overrides_entry=False)
-    put(f'disabled "{found.name}"')
+    put_line(f'disabled "{found.name}"')
     return 0
 
 

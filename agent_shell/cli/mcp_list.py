@@ -12,10 +12,11 @@ from agent_shell.cli.mcp_place import (
     known_server,
     put,
     put_json,
+    put_line,
     put_raw,
-    say,
 )
 from agent_shell.cli.mcp_rows import by_name, errors_json, found_json, found_row, table_lines
+from agent_shell.cli.say import say
 from agent_shell.discovery.discovered import DiscoveredServer
 from agent_shell.discovery.masked import masked_entry
 from agent_shell.discovery.server_config import transport_kind
@@ -37,7 +38,7 @@ async def list_servers(place: CommandPlace, namespace: Namespace) -> int:
     for error in discovery.errors:
         say(f"error: {error.message}", error.hint)
     if not rows:
-        put("no MCP servers")
+        put_line("no MCP servers")
         say("hint: agent-shell mcp add NAME -- COMMAND ARGS… adds one")
         return 0
     colour = has_colour(place.discovery_options.environ)
@@ -80,7 +81,7 @@ async def get(place: CommandPlace, namespace: Namespace) -> int:
     width = max(len(label) for label, text in facts if text is not None)
     for label, text in facts:
         if text is not None:
-            put(f"{label:<{width}}  {text}")
+            put_line(f"{label:<{width}}  {text}")
     return 0
 
 

@@ -1,18 +1,21 @@
-"""Where one `agent-shell mcp` command stands, and how it speaks: results out, diagnostics aside."""
+"""Where one `agent-shell mcp` command stands, and how results get out."""
 
-import json
+import re
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import anyio.to_thread
 
+from agent_shell.cli.json_text import json_text
+from agent_shell.cli.say import say_error
 from agent_shell.discovery.discover import discover
 from agent_shell.discovery.discovered import DiscoveredServer, Discovery, DiscoveryOptions
-from agent_shell.errors import AgentShellError, MCPError, UsageError
+from agent_shell.errors import MCPError, UsageError
 from agent_shell.json_types import JSONObject
-from agent_shell.logs import printable
+from agent_shell.logs import printable, printable_line
 from agent_shell.mcp.client import MCPServerConnection
 from agent_shell.mcp.manager import MCPManager
 from agent_shell.mcp.one_server import connect_server
@@ -88,34 +91,38 @@ def check_named_files(options: DiscoveryOptions, discovery: Discovery) -> None:
 
 
 def known_server(discovery: Discovery, name: str) -> DiscoveredServer:
-    """The definition that counts. Raises UsageError with the names there are."""
+    """The definition that counts. Raises UsageError with the names there are.
+
+    A file that could not be read may hold the name: it is said before the name is blamed.
+    """
     found = discovery.find(name)
-    if found is None:
-        names = sorted(server.name for server in discovery.winners())
-        known = f"known: {', '.join(names)}" if names else "no server is configured"
-        raise UsageError(f'no server "{name}"; {known}', hint="agent-shell mcp list")
-    return found
+    if found is not None:
+        return found
+    broken = set(discovery.unusable_files)
+    for error in discovery.errors:
+        if error.path is not None and Path(error.path).absolute() in broken:
+            say_error(error)
+    names = sorted(server.name for server in discovery.winners())
+    known = f"known: {', '.join(names)}" if names else "no server is configured"
+    if broken:
+        known += ", as far as the files can be read"
+    raise UsageError(f'no server "{name}"; {known}', hint="agent-shell mcp list")
 
 
-def say(line: str, hint: str | None = None) -> None:
-    """A diagnostic, on standard error."""
-    text = f"{printable(line)}\n"
-    if hint:
-        text += f"hint: {printable(hint)}\n"
-    sys.stderr.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stderr.buffer.flush()
-
-
-def say_error(error: AgentShellError) -> None:
-    """An error that does not end the command."""
-    say(f"error: {error.message}", error.hint)
+def put_line(text: str) -> None:
+    """One line of a result, on standard output: names and words of servers can't end it."""
+    put_raw(f"{printable_line(text)}\n")
 
 
 def put(text: str) -> None:
-    """A result, on standard output: harmless on a terminal, unchanged in a pipe."""
-    if sys.stdout.isatty():
-        text = printable(text)
-    put_raw(f"{text}\n")
+    """A text of any number of lines, on standard output.
+
+    On a terminal it is made harmless. Elsewhere only control characters are made visible, but for
+    line ends and tabs: what is piped into a file may be shown by another program. `--json` gives
+    the exact text.
+    """
+    shown = printable(text) if sys.stdout.isatty() else _CONTROL.sub(_escaped, text)
+    put_raw(f"{shown}\n")
 
 
 def put_raw(text: str) -> None:
@@ -129,12 +136,14 @@ def put_raw(text: str) -> None:
 
 def put_json(value: JSONObject) -> None:
     """One JSON document, on standard output."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = json.dumps(value, indent=2)
-    put_raw(f"{text}\n")
+    put_raw(f"{json_text(value, indent=2)}\n")
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode("ascii")
 
 
 def has_colour(environ: Mapping[str, str]) -> bool:

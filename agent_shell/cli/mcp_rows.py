@@ -7,7 +7,7 @@ from agent_shell.discovery.discovered import DiscoveredServer, Discovery
 from agent_shell.discovery.server_config import transport_kind
 from agent_shell.discovery.source import SourceMeta
 from agent_shell.json_types import JSONObject, JSONValue
-from agent_shell.logs import printable
+from agent_shell.logs import printable_line
 from agent_shell.mcp.snapshot import ServerSnapshot
 
 _COLOURS = {"connected": "32", "connecting": "36", "failed": "31"}
@@ -131,7 +131,7 @@ def table_lines(
     """The rows with their columns below each other; with `width`, no line is longer (in cells)."""
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415 - only when a table is drawn
 
-    shown = [[_one_line(cell) for cell in row.cells] for row in rows]
+    shown = [[printable_line(cell) for cell in row.cells] for row in rows]
     count = max((len(cells) for cells in shown), default=0)
     widths = [max(cell_len(cells[at]) for cells in shown) for at in range(count)]
     lines: list[str] = []
@@ -139,7 +139,7 @@ def table_lines(
         padded = [
             cell + " " * (size - cell_len(cell)) for cell, size in zip(cells, widths, strict=True)
         ]
-        texts = ["  ".join(padded).rstrip(), *(f"    {_one_line(note)}" for note in row.notes)]
+        texts = ["  ".join(padded).rstrip(), *(f"    {printable_line(note)}" for note in row.notes)]
         for text in texts:
             if width is not None and cell_len(text) > width:
                 text = set_cell_size(text, max(width - 1, 1)) + "…"
@@ -154,10 +154,6 @@ def _coloured(text: str, state: str) -> str:
 
 def _count(tools: int) -> str:
     return f"{tools} tool{'' if tools == 1 else 's'}"
-
-
-def _one_line(text: str) -> str:
-    return printable(text).replace("\n", "\\n").replace("\t", " ")
 
 
 def by_name(rows: Sequence[DiscoveredServer]) -> list[DiscoveredServer]:

@@ -12,14 +12,15 @@ from agent_shell.cli.mcp_place import (
     CommandPlace,
     check_named_files,
     has_colour,
-    put,
     put_json,
+    put_line,
     put_raw,
-    say,
 )
 from agent_shell.cli.mcp_rows import errors_json, snapshot_json, snapshot_row, table_lines
+from agent_shell.cli.say import say
 from agent_shell.discovery.discovered import Discovery
 from agent_shell.json_types import JSONValue
+from agent_shell.logs import printable_line
 from agent_shell.mcp.check_server import CheckStep, check_server
 from agent_shell.mcp.manager import MCPManager
 from agent_shell.mcp.registries import ManagerEvent
@@ -52,7 +53,7 @@ async def status(place: CommandPlace, namespace: Namespace) -> int:
                 lines = table_lines([snapshot_row(row, now_s) for row in rows])
                 put_raw("".join(f"{line}\n" for line in lines))
             if not rows:
-                put("no MCP servers")
+                put_line("no MCP servers")
             _say_untrusted(rows)
     return FAILED_EXIT if any(_has_failed(row) for row in rows) else 0
 
@@ -87,7 +88,7 @@ async def test(place: CommandPlace, namespace: Namespace) -> int:
         ]
         put_json({"servers": servers})
     elif not names:
-        put("no server to test")
+        put_line("no server to test")
     return 0 if all(step.ok for found in steps.values() for step in found) else FAILED_EXIT
 
 
@@ -104,7 +105,7 @@ async def _test_one(manager: MCPManager, name: str, steps: list[CheckStep], is_s
         lines.append(f"  {'✓' if step.ok else '✗'} {step.name}{took}{detail}")
         if step.hint:
             lines.append(f"    hint: {step.hint}")
-    put("\n".join(lines))
+    put_raw("".join(f"{printable_line(line)}\n" for line in lines))
 
 
 def _has_failed(row: ServerSnapshot) -> bool:

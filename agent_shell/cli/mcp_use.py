@@ -6,7 +6,8 @@ import sys
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent_shell.cli.mcp_place import CommandPlace, check_named_files, put, put_json, say, say_error
+from agent_shell.cli.mcp_place import CommandPlace, check_named_files, put, put_json, put_line
+from agent_shell.cli.say import say, say_error
 from agent_shell.errors import MCPError, UsageError
 from agent_shell.json_types import JSONObject, JSONValue, as_array, as_object, as_string
 from agent_shell.mcp.client import MCPServerConnection
@@ -33,7 +34,7 @@ async def tools(place: CommandPlace, namespace: Namespace) -> int:
     else:
         for tool in listed:
             about = _first_line(tool.definition.description or tool.definition.title or "")
-            put(f"{tool.server}: {tool.remote_name}  {about}".rstrip())
+            put_line(f"{tool.server}: {tool.remote_name}  {about}".rstrip())
     return _finish(errors)
 
 
@@ -78,7 +79,7 @@ async def resources(place: CommandPlace, namespace: Namespace) -> int:
         for item in (*found, *templates):
             row = as_object(item) or {}
             uri = as_string(row.get("uri")) or as_string(row.get("uriTemplate")) or "?"
-            put(f"{row.get('server')}: {uri}  {_about(row)}".rstrip())
+            put_line(f"{row.get('server')}: {uri}  {_about(row)}".rstrip())
     return _finish(errors)
 
 
@@ -118,7 +119,7 @@ async def prompts(place: CommandPlace, namespace: Namespace) -> int:
                 for each in as_array(row.get("arguments")) or ()
             ]
             words = "".join(f" {name}=" for name in names)
-            put(f"{row.get('server')}: {row.get('name')}{words}  {_about(row)}".rstrip())
+            put_line(f"{row.get('server')}: {row.get('name')}{words}  {_about(row)}".rstrip())
     return _finish(errors)
 
 
@@ -192,7 +193,7 @@ def _errors_json(errors: Sequence[MCPError]) -> list[JSONValue]:
 
 def _finish(errors: Sequence[MCPError]) -> int:
     for error in errors:
-        say(f"error: {error.server}: {error.message}", error.hint)
+        say_error(error)
     return FAILED_EXIT if errors else 0
 
 

@@ -1,6 +1,5 @@
 """One prompt, its answer on standard output, an exit status: for scripts (CONTRACT section 1)."""
 
-import json
 import os
 import signal
 import sys
@@ -15,19 +14,24 @@ from agent_shell.agent.events import (
     AssistantTextDone,
     RetryNotice,
     ToolCallFinished,
+    ToolCallStarted,
     TurnFinished,
 )
 from agent_shell.cli.arguments import CLIOptions, OutputFormat
 from agent_shell.cli.event_json import call_json, event_json, result_json, usage_json
+from agent_shell.cli.json_text import json_text
+from agent_shell.cli.print_servers import PrintServers
 from agent_shell.cli.read_stdin import read_stdin
+from agent_shell.cli.say import say
+from agent_shell.cli.standard_streams import discard_output
 from agent_shell.errors import AgentShellError, ConfigError, UsageError
 from agent_shell.llm.create import resolve_provider
+from agent_shell.llm.provider import TextPiece
 from agent_shell.llm.valid_text import valid_text, valid_value
 from agent_shell.logs import printable, start_logging
 from agent_shell.mcp.manager import MCPManager
 from agent_shell.paths import app_paths
 from agent_shell.sdk.create_session import (
-    CreateAgentSessionResult,
     SessionOptions,
     create_agent_session,
 )
@@ -38,8 +42,6 @@ FAILED_EXIT = 1
 USAGE_EXIT = 2
 NEEDS_APPROVAL_EXIT = 3
 SIGNAL_EXIT = 128
-_NOT_WANTED = ("disabled", "filtered", "shadowed")
-"""Reasons for which a server need not be ready."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class _Run:
 
     output_format: OutputFormat
     text: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    started: set[str] = field(default_factory=set[str])
     tool_calls: list[Mapping[str, object]] = field(default_factory=list[Mapping[str, object]])
     model: str | None = None
     session_id: str | None = None
@@ -66,22 +70,34 @@ class _Run:
 
     def show(self, event: AgentEvent) -> None:
         """Note an event, and print it where the format is a stream."""
-        if isinstance(event, AssistantTextDone) and event.text:
-            self.text = event.text
+        if isinstance(event, TextPiece):
+            self.pieces.append(event.text)
+        elif isinstance(event, AssistantTextDone):
+            self.pieces.clear()
+            self.text = event.text or self.text
+        elif isinstance(event, ToolCallStarted):
+            self.started.add(event.call.id)
         elif isinstance(event, ToolCallFinished):
+            if event.call.id not in self.started and self.output_format == "stream-json":
+                # It was refused, or aborted before its turn: a result belongs to a call all the
+                # same. No tool has run, so there is no origin.
+                self.print_json({"type": "tool_call", **call_json(event.call), "origin": None})
+            self.started.discard(event.call.id)
             self.tool_calls.append({**call_json(event.call), **result_json(event.result)})
         elif isinstance(event, RetryNotice):
-            _say(f"note: {event.reason}; trying again in {event.delay_s:.1f} s")
+            self.pieces.clear()
+            say(f"note: {event.reason}; trying again in {event.delay_s:.1f} s")
         elif isinstance(event, TurnFinished):
             self.finished = event
         if self.output_format == "stream-json" and (line := event_json(event)) is not None:
             self.print_json(line)
 
     def print_end(self) -> None:
-        """The answer as text, or the one result object."""
+        """The answer as text, or the one result object; of one that broke off, what there is."""
+        said = "".join(self.pieces) or self.text
         if self.output_format == "text":
-            if self.text and self.finished is not None and self.finished.outcome == "done":
-                text = valid_text(self.text)
+            if said:
+                text = valid_text(said)
                 self._print(printable(text) if sys.stdout.isatty() else text)
             return
         end = self.finished or TurnFinished(outcome="aborted")
@@ -89,7 +105,7 @@ class _Run:
             {
                 "type": "result",
                 "outcome": end.outcome,
-                "text": self.text,
+                "text": said,
                 "error": end.error,
                 "hint": end.hint,
                 "needs_approval": end.needs_approval,
@@ -102,7 +118,7 @@ class _Run:
 
     def print_json(self, value: Mapping[str, object]) -> None:
         """One object on one line."""
-        self._print(json.dumps(valid_value(value), ensure_ascii=False))
+        self._print(json_text(valid_value(value)))
 
     def _print(self, line: str) -> None:
         """Write and flush; a reader that has gone ends the run quietly."""
@@ -113,8 +129,7 @@ class _Run:
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             self.is_pipe_closed = True
-            # Python flushes once more at exit and would complain about the same pipe.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
 
 
 async def run_print_mode(options: CLIOptions) -> int:
@@ -136,14 +151,14 @@ async def run_print_mode(options: CLIOptions) -> int:
         group.cancel_scope.cancel()
     if usage_error is not None:
         raise usage_error
+    run.print_end()
     if run.finished is not None and run.finished.error is not None:
-        _say(f"error: {run.finished.error}", run.finished.hint)
+        say(f"error: {run.finished.error}", run.finished.hint)
     elif run.finished is not None and run.finished.needs_approval:
-        _say(
+        say(
             "error: a tool call needed approval, and nobody could be asked",
             "--approval edits allows changes of files, --approval all everything",
         )
-    run.print_end()
     return run.exit_status()
 
 
@@ -179,7 +194,7 @@ async def _run_session(options: CLIOptions, run: _Run) -> None:
         },
     )
     for problem in loaded.problems:
-        _say(f"warning: {problem.message}", problem.hint)
+        say(f"warning: {problem.message}", problem.hint)
     prompt = await _whole_prompt(options.prompt)
     # Before any server is started: without a model the run fails at once.
     provider = await resolve_provider(loaded.settings, environ)
@@ -199,11 +214,12 @@ async def _run_session(options: CLIOptions, run: _Run) -> None:
     async with create_agent_session(session_options) as created:
         run.manager = created.mcp_manager
         run.session_id = created.session.id
-        await created.start_mcp()
+        servers: PrintServers | None = None
         if created.mcp_manager is not None:
-            _report_servers(created, created.mcp_manager)
+            servers = PrintServers(created, created.mcp_manager)
+            await servers.start()
             if environ.get(REQUIRE_READY_VARIABLE) == "1" and (
-                missing := await _not_ready(created.mcp_manager)
+                missing := await servers.not_ready()
             ):
                 # Returned, not raised: the session's task group would wrap it.
                 run.finished = TurnFinished(
@@ -215,55 +231,16 @@ async def _run_session(options: CLIOptions, run: _Run) -> None:
                 run.show(event)
                 if run.is_pipe_closed:
                     break
+        if servers is not None:
+            servers.report_absent()
 
 
 async def _whole_prompt(argument: str | None) -> str:
     """The prompt of the command line, then what came on standard input. Raises UsageError."""
     piped, is_given_up = await read_stdin(is_needed=argument is None)
     if is_given_up:
-        _say("note: standard input is open but silent; going on without it")
+        say("note: standard input is open but silent; going on without it")
     parts = [part for part in (argument, piped) if part is not None and part.strip()]
     if not parts:
         raise UsageError("there is no prompt", hint='agent-shell -p "PROMPT", or pipe one in')
     return "\n\n".join(parts)
-
-
-def _report_servers(created: CreateAgentSessionResult, manager: MCPManager) -> None:
-    """One line on standard error for each server that is not there, and why."""
-    if created.mcp_load is not None:
-        for problem in created.mcp_load.errors:
-            _say(f"error: {problem.path}: {problem.error}", problem.hint)
-    for problem in manager.config_errors:
-        _say(f"error: {problem.message}", problem.hint)
-    for found in manager.untrusted():
-        _say(
-            f'note: the project\'s server "{found.name}" was not started: nobody agreed to it yet',
-            "agent-shell asks about it, or pass --trust-project",
-        )
-
-
-async def _not_ready(manager: MCPManager) -> list[str]:
-    """The servers that should be ready and are not, once none is connecting any more."""
-    for row in manager.snapshot():
-        if row.status == "connecting":
-            try:
-                await manager.wait_for_connection(row.name)
-            except AgentShellError as error:
-                _say(f"error: mcp:{row.name}: {error.message}", error.hint)
-    missing = [
-        row.name
-        for row in manager.snapshot()
-        if row.status != "connected" and not (row.reason or "").startswith(_NOT_WANTED)
-    ]
-    return [*missing, *(str(path) for path in manager.discovery.unusable_files)]
-
-
-def _say(line: str, hint: str | None = None) -> None:
-    """A line for the person on standard error. Foreign words stay words."""
-    lines = [line] if hint is None else [line, f"hint: {hint}"]
-    try:
-        for each in lines:
-            sys.stderr.write(printable(valid_text(each)).replace("\n", " ") + "\n")
-        sys.stderr.flush()
-    except OSError:
-        return  # nobody reads it

@@ -1,6 +1,5 @@
 """The subcommands: their parsers, and who runs them."""
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -60,9 +59,11 @@ def _run_models(namespace: Namespace, options: CLIOptions) -> int:
     # Settings, the event loop and the model services are needed by this answer only.
     import anyio  # noqa: PLC0415
 
+    from agent_shell.cli.json_text import json_text  # noqa: PLC0415
+    from agent_shell.cli.standard_streams import write_diagnostic  # noqa: PLC0415
     from agent_shell.errors import LLMError  # noqa: PLC0415
     from agent_shell.llm.create import HOW_TO_GET_A_MODEL, list_models  # noqa: PLC0415
-    from agent_shell.logs import printable  # noqa: PLC0415
+    from agent_shell.logs import printable_line  # noqa: PLC0415
     from agent_shell.paths import app_paths  # noqa: PLC0415
     from agent_shell.settings.load import load_settings  # noqa: PLC0415
 
@@ -73,7 +74,7 @@ def _run_models(namespace: Namespace, options: CLIOptions) -> int:
         overrides={"model": options.model},
     )
     for problem in loaded.problems:
-        sys.stderr.write(f"error: {printable(problem.message)}\n")
+        write_diagnostic(f"error: {printable_line(problem.message)}\n")
     found = anyio.run(list_models, loaded.settings, dict(os.environ))
     if namespace.json:
         rows = [
@@ -85,15 +86,15 @@ def _run_models(namespace: Namespace, options: CLIOptions) -> int:
             }
             for service in found
         ]
-        sys.stdout.write(json.dumps({"services": rows}, indent=2) + "\n")
+        sys.stdout.write(json_text({"services": rows}, indent=2) + "\n")
         return 0
     for service in found:
         if service.error is not None:
-            sys.stderr.write(f"error: {service.service}: {printable(service.error)}\n")
+            write_diagnostic(f"error: {service.service}: {printable_line(service.error)}\n")
             if service.hint:
-                sys.stderr.write(f"hint: {printable(service.hint)}\n")
+                write_diagnostic(f"hint: {printable_line(service.hint)}\n")
         for model in service.models:
-            sys.stdout.write(printable(f"{service.service}/{model.id}") + "\n")
+            sys.stdout.write(printable_line(f"{service.service}/{model.id}") + "\n")
     if not any(service.models for service in found):
         raise LLMError("there is no model to talk to", hint=HOW_TO_GET_A_MODEL)
     return 0

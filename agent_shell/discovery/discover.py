@@ -21,6 +21,7 @@ from agent_shell.discovery.providers.base import (
 from agent_shell.discovery.trust import TrustStore, entry_trust_key
 from agent_shell.errors import ConfigError
 from agent_shell.json_types import as_object
+from agent_shell.paths import AppPaths
 
 __all__ = ["DiscoveredServer", "Discovery", "DiscoveryOptions", "discover"]
 
@@ -33,6 +34,27 @@ def discover(options: DiscoveryOptions) -> Discovery:
     search = _Search(options)
     search.read_files()
     return search.settle()
+
+
+def check_named_file(path: Path, project: Path, paths: AppPaths) -> None:
+    """Raises ConfigError when a file of --mcp-config is of no use as a whole."""
+    _read_named_file(_named_file(path), Place(project=project, paths=paths))
+
+
+def _named_file(path: Path) -> ConfigFile:
+    return ConfigFile(
+        path=path.absolute(),
+        provider="command-line",
+        provider_name="--mcp-config",
+        level="user",
+    )
+
+
+def _read_named_file(file: ConfigFile, place: Place) -> FileContents:
+    contents = read_mcp_servers(file, place)
+    if contents is None:
+        raise ConfigError(f"{file.path}: there is no such file", path=str(file.path))
+    return contents
 
 
 @dataclass(slots=True)
@@ -62,12 +84,10 @@ class _Search:
             seen.add(real)
             try:
                 contents = (
-                    read_mcp_servers(file, place)
+                    _read_named_file(file, place)
                     if provider is None
                     else provider.read(file, place)
                 )
-                if contents is None and provider is None:
-                    raise ConfigError(f"{file.path}: there is no such file", path=str(file.path))
             except ConfigError as error:
                 self.errors.append(error)
                 self.unusable_files.append(file.path)
@@ -85,15 +105,7 @@ class _Search:
     def candidates(self, place: Place) -> Iterator[tuple[ConfigProvider | None, ConfigFile]]:
         """Every file that may count. With `strict`, the user's own one counts for its lists."""
         for path in self.options.extra_files:
-            yield (
-                None,
-                ConfigFile(
-                    path=path.absolute(),
-                    provider="command-line",
-                    provider_name="--mcp-config",
-                    level="user",
-                ),
-            )
+            yield None, _named_file(path)
         for provider in PROVIDERS:
             for file in provider.files(place):
                 if file.level == "project" and not self.options.enable_project_config:

@@ -13,6 +13,7 @@ from agent_shell.discovery.entry_words import (
     kind_of,
     misplaced,
     misspellings,
+    not_a_number,
     quoted,
 )
 from agent_shell.discovery.expand import ExpandError, expand, expand_home
@@ -47,12 +48,14 @@ def read_entry(name: str, raw: JSONValue, environ: Mapping[str, str]) -> EntryRe
     """Check the entry's fields, put variables in, and make a ServerConfig. Never raises."""
     entry = as_object(raw)
     if entry is None:
-        error = EntryError(f"must be an object, not {kind_of(raw)}")
+        error = not_a_number(raw) or EntryError(f"must be an object, not {kind_of(raw)}")
         return EntryReading(config=None, error=error, is_enabled=True)
     fields = {key: value for key, value in entry.items() if value is not None}
     is_enabled = _is_enabled(fields)
     try:
         check_text(name, ())
+        if (wrong := not_a_number(entry)) is not None:
+            raise wrong
         config = _Fields(name, fields, environ).config()
     except EntryError as error:
         return EntryReading(config=None, error=error, is_enabled=is_enabled)
@@ -152,7 +155,8 @@ class _Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            what = f"{value}" if isinstance(value, int | float) else kind_of(value)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            what = str(value) if is_number else kind_of(value)
             raise EntryError(
                 f'"timeout" must be a whole number of milliseconds, not {what}',
                 ("timeout",),

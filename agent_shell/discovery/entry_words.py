@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from agent_shell.discovery.jsonc import KeyPath
+from agent_shell.discovery.jsonc import KeyPath, NotANumber
 from agent_shell.discovery.server_config import TransportKind
-from agent_shell.json_types import JSONObject, JSONValue, as_array
+from agent_shell.json_types import JSONObject, JSONValue, as_array, as_object
 
 TRANSPORT_NAMES: Mapping[str, TransportKind] = {
     "stdio": "stdio",
@@ -100,6 +100,8 @@ def kind_of(value: JSONValue) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, NotANumber):
+        return value if len(value) <= 10 else "a number that is too large"
     if isinstance(value, str):
         return "a string"
     if isinstance(value, int | float):
@@ -125,6 +127,22 @@ def check_text(text: str, path: KeyPath) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise EntryError("holds half of a surrogate pair", path) from None
+
+
+def not_a_number(value: JSONValue, path: KeyPath = ()) -> EntryError | None:
+    """The first NaN, Infinity or too large number within the value."""
+    if isinstance(value, NotANumber):
+        if value.lstrip("-") in {"NaN", "Infinity"}:
+            return EntryError(f"{value} is not JSON", path)
+        return EntryError("this number is too large", path)
+    members = as_object(value)
+    pairs = enumerate(as_array(value) or ()) if members is None else members.items()
+    for key, each in pairs:
+        if isinstance(each, NotANumber | dict | list):
+            found = not_a_number(each, (*path, key))
+            if found is not None:
+                return found
+    return None
 
 
 def misspellings(fields: JSONObject) -> list[EntryError]:

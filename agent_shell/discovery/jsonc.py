@@ -6,10 +6,11 @@ looked up only where somebody asks for one. All of it takes time linear in the l
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from agent_shell.json_types import JSONValue
 
@@ -39,6 +40,16 @@ class JsoncError(Exception):
         self.message = message
         self.line = line
         self.column = column
+
+
+class NotANumber(str):
+    """What stands where a number should: NaN, Infinity, or one that is too large.
+
+    JSON has none of them. Whoever reads the value can say so and where, and the rest of the file
+    counts. It is a string so that it can be written out again as JSON.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,10 @@ class JsonDocument:
 
 
 def parse_jsonc(text: str) -> JsonDocument:
-    """Read one document. Raises JsoncError for what is not JSON, whatever the text holds."""
+    """Read one document. Raises JsoncError for what is not JSON, whatever the text holds.
+
+    Only NaN, Infinity and numbers beyond Python's are let pass, as a NotANumber.
+    """
     plain = _without_comments(text)
     plain = _without_trailing_commas(plain)
     end_of_blanks = _after_blanks(plain, 0)
@@ -160,20 +174,32 @@ def parse_jsonc(text: str) -> JsonDocument:
             result = dict(reversed(pairs))
         return result
 
-    def no_constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is not JSON")
-
     try:
         value = cast(
             "JSONValue",
-            json.loads(plain, object_pairs_hook=first_wins, parse_constant=no_constant),
+            json.loads(
+                plain,
+                object_pairs_hook=first_wins,
+                parse_constant=NotANumber,
+                parse_float=_float,
+                parse_int=_integer,
+            ),
         )
     except json.JSONDecodeError as error:
         raise JsoncError(_in_our_words(error.msg), error.lineno, error.colno) from None
-    except ValueError as error:
-        # NaN, or a number of more digits than Python converts: neither comes with a place.
-        raise JsoncError(str(error).split(";")[0], *_place(plain, end_of_blanks)) from None
     return JsonDocument(text, plain, value, is_empty=False, has_repeated_keys=repeated)
+
+
+def _float(text: str) -> "float | NotANumber":
+    value = float(text)
+    return value if math.isfinite(value) else NotANumber(text)
+
+
+def _integer(text: str) -> "int | NotANumber":
+    try:
+        return int(text)
+    except ValueError:
+        return NotANumber(text)  # more digits than Python converts
 
 
 def _in_our_words(message: str) -> str:
@@ -186,8 +212,11 @@ def _in_our_words(message: str) -> str:
         "Expecting ':' delimiter": 'expected ":"',
         "Expecting property name enclosed in double quotes": "expected a key in double quotes",
         "Extra data": "expected nothing more after the end of the first value",
+        "Invalid \\escape": "this backslash begins no escape that JSON knows",
+        "Invalid \\uXXXX escape": "after \\u there must be four hexadecimal digits",
+        "Unexpected UTF-8 BOM (decode using utf-8-sig)": "there is a second byte-order mark",
     }
-    return known.get(message, message[:1].lower() + message[1:])
+    return known.get(message.removesuffix(": "), "this is not JSON")
 
 
 def _without_comments(text: str) -> str:

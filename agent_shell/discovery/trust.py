@@ -173,11 +173,11 @@ def describe_entry(server: DiscoveredServer) -> tuple[str, ...]:
     lines: list[str] = []
     command = as_string(raw.get("command"))
     if command is not None:
-        words = [command, *(str(word) for word in as_array(raw.get("args")) or ())]
+        words = [command, *(_as_text(word) for word in as_array(raw.get("args")) or ())]
         lines.append(f"command: {_shown(' '.join(shlex.quote(word) for word in words))}")
     for key in ("url", "cwd"):
         if raw.get(key) is not None:
-            lines.append(f"{key}: {_shown(str(raw[key]))}")
+            lines.append(f"{key}: {_shown(_as_text(raw[key]))}")
     for key in ("env", "headers"):
         table = as_object(raw.get(key)) or {}
         if table:
@@ -185,11 +185,19 @@ def describe_entry(server: DiscoveredServer) -> tuple[str, ...]:
     inherited = raw.get("inheritEnv")
     if inherited:
         names = as_array(inherited)
-        what = "all variables" if names is None else ", ".join(_shown(str(name)) for name in names)
+        what = (
+            "all variables"
+            if names is None
+            else ", ".join(_shown(_as_text(name)) for name in names)
+        )
         lines.append(f"inherits: {what}")
     place = server.shown_path if server.line is None else f"{server.shown_path}:{server.line}"
     lines.append(f"file: {_shown(place)}")
     return tuple(lines)
+
+
+def _as_text(value: JSONValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _shown_variable(name: str, value: JSONValue) -> str:

@@ -284,9 +284,14 @@ def error_text(body: bytes) -> str:
     except ValueError:
         is_page = text[:1] == "<"
         return "" if is_page else _one_line(text)
+    if not value:
+        return ""  # null, and what says no more
     listed = as_array(value)
-    said = as_object(listed[0] if listed else value)
-    return _one_line(error_object_text(said) if said is not None else text)
+    first = listed[0] if listed else value
+    said = as_object(first)
+    if said is None:
+        return _one_line(as_string(first) or text)
+    return _one_line(error_object_text(said))
 
 
 def error_object_text(value: JSONObject) -> str:

@@ -223,3 +223,52 @@ def test_names_from_files_can_not_write_to_the_terminal(program: Program) -> Non
     run = program("list")
 
     assert run.out.startswith("\\x1b[2Jx\\u202e  ready")
+
+
+def test_names_and_words_from_files_can_not_begin_a_line(program: Program) -> None:
+    program.user(**{"x\nerror: forged": {"command": "x"}})
+    program.shared(**{"y\nnote: forged\x07": {"command": "x"}})
+
+    listing, got, nothing = program("list"), program("get", "x\nerror: forged"), program("get", "z")
+
+    for text in (listing.out, listing.err, got.out, nothing.err):
+        assert text
+        assert not any(line.startswith(("error: f", "note: f")) for line in text.splitlines())
+        assert "\x07" not in text
+    assert "known: x\\nerror: forged, y\\nnote: forged\\x07" in nothing.err
+
+
+def test_json_output_holds_no_sign_a_terminal_acts_on(program: Program) -> None:
+    name = "a\x1b\x9b\u202e\u2028é"
+    program.user(**{name: {"command": "x"}})
+
+    run = program("list", "--json")
+
+    assert run.json["servers"][0]["name"] == name
+    assert run.out.replace("\n", "").isprintable()
+    assert "é" in run.out
+
+
+@pytest.mark.parametrize("command", ["get", "remove", "enable", "disable"])
+def test_a_broken_file_is_named_before_the_name_is_blamed(program: Program, command: str) -> None:
+    file = program.user()
+    file.write_text('{"mcpServers": {"a": {"command": "x"}')
+
+    run = program(command, "a")
+
+    assert run.status == 2
+    assert run.err.splitlines()[0].startswith(f"error: {file}:1:38: ")
+    assert run.err.splitlines()[1].startswith('error: no server "a"; ')
+
+
+def test_nan_in_an_entry_costs_only_the_entry(program: Program) -> None:
+    file = program.user(good=fake())
+    file.write_text('{"mcpServers": {"good": {"command": "x"},\n "bad": {"url": NaN}}}')
+
+    servers = program("list", "--json").json["servers"]
+
+    assert [(row["name"], row["error"]) for row in servers] == [
+        ("bad", f'{file}:2:17: server "bad": NaN is not JSON'),
+        ("good", None),
+    ]
+    assert program("get", "bad", "--json").json["entry"] == {"url": "NaN"}

@@ -201,7 +201,7 @@ def test_a_server_that_failed_does_not_hide_the_others_tools(program: Program) -
     assert len(run.json["tools"]) == 12
     assert run.json["errors"] == [{"server": "dead", "error": "command not found: no-such-program"}]
     assert run.status == 1
-    assert run.err.startswith("error: dead: command not found: no-such-program\n")
+    assert run.err.startswith('error: server "dead": command not found: no-such-program\n')
 
 
 @pytest.mark.parametrize(
@@ -321,3 +321,15 @@ def test_the_child_gets_expanded_words(program: Program) -> None:
     assert json.loads(program("call", "s", "env", "name=E", "--json").out)["content"] == [
         {"type": "text", "text": "/data"}
     ]
+
+
+def test_what_a_server_says_can_not_write_to_the_terminal(program: Program) -> None:
+    program.user(**{"a\nb": fake("--name", "x\x1b[2J\ny")})
+
+    called = program("call", "a\nb", "echo", "text=one\ttwo\x1b[2J\x07\nthree\r\n\u00e9\rfour")
+    tested = program("test")
+
+    assert called.out == "one\ttwo\\x1b[2J\\x07\nthree\r\n\u00e9\\rfour\n"
+    assert "\x1b" not in tested.out
+    assert tested.out.splitlines()[0] == "a\\nb"
+    assert not any(line.startswith("y") for line in tested.out.splitlines())

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import pytest
 
+from tests.cli.mcp_program import fake, fake_words
 from tests.fakes.model_server import ModelServer
 from tests.requirements import requirement
 
@@ -137,7 +138,7 @@ def test_a_models_failure_is_said_and_the_status_is_1(
     assert ended.err.startswith("error: ")
     assert error in ended.err
     if output == "text":
-        assert ended.out == ""
+        assert ended.out == ("half an \n" if "text" in answer else "")
     else:
         last = json.loads(ended.out.splitlines()[-1])
         assert (last["outcome"], error in last["error"]) == ("failed", True)
@@ -287,3 +288,105 @@ def test_an_argument_with_invalid_bytes_reaches_the_model_as_valid_text(program:
         )
     assert (done.returncode, done.stdout) == (0, b"ok\n")
     assert server.chats[0].body["messages"][-1]["content"] == "caf\ufffd"
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_what_there_is_of_an_answer_that_broke_off_is_printed(
+    output: str, program: Program
+) -> None:
+    ended = program.run(
+        "-p", "hi", "--output-format", output, script=[{"text": ["half an "], "cut": True}]
+    )
+    text = ended.out.removesuffix("\n") if output == "text" else ended.result()["text"]
+    assert (ended.status, text) == (1, "half an ")
+    assert ended.err.startswith("error: ")
+
+
+def test_what_there_is_of_an_interrupted_answer_is_printed(program: Program) -> None:
+    answer = {"text": ["half an ", {"gate": "never"}]}
+    with (
+        ModelServer([answer]) as server,
+        subprocess.Popen(
+            program.command("-p", "hi", "--output-format", "stream-json"),
+            env=program.environ(OPENAI_BASE_URL=server.base_url),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        ) as running,
+    ):
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=10)
+        server.open_gate("never")
+    assert running.returncode == 130
+    assert json.loads(out.splitlines()[-1])["text"] == "half an "
+
+
+def test_a_refused_call_is_in_the_stream_before_its_result(program: Program) -> None:
+    script = [{"tool_calls": [RUN_CALL]}, {"text": "no"}]
+    ended = program.run("-p", "hi", "--output-format", "stream-json", script=script)
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    call, result = (row for row in rows if row["type"] in ("tool_call", "tool_result"))
+    assert [call["type"], result["type"]] == ["tool_call", "tool_result"]
+    assert (call["id"], call["arguments"]) == (result["id"], RUN_CALL["arguments"])
+
+
+def test_an_entry_that_cannot_be_used_is_said_with_its_place(
+    program: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "servers.json"
+    servers: dict[str, Any] = {"u": {"command": "true", "args": ["${NOPE_X}"]}, "x": {"command": 5}}
+    file.write_text(json.dumps({"mcpServers": servers}))
+    named = ["-p", "hi", "--mcp-config", str(file)]
+    said = (
+        f'error: {file}:1:51: server "u": item 1 of "args": variable NOPE_X is not set\n'
+        "hint: set it before the start, or write ${NOPE_X:-default}\n"
+        f'error: {file}:1:83: server "x": "command" must be a string, not a number\n'
+    )
+
+    ended = program.run(*named, script=[{"text": "ok"}])
+    assert ended == Ended(0, "ok\n", said)
+
+    required = program.run(*named, AGENT_SHELL_MCP_REQUIRE_READY="1")
+    assert required == Ended(1, "", f"{said}error: not every MCP server is ready: u, x\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [("{", ":1:2: "), ("[]", ":1:1: must hold an object, not an array")]
+)
+def test_an_unusable_file_named_on_the_command_line_runs_nothing(
+    content: str, problem: str, program: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text(content)
+    ended = program.run("-p", "hi", "--mcp-config", str(file), script=[{"text": "ok"}])
+    assert (ended.status, ended.out, program.chats) == (2, "", [])
+    assert ended.err.startswith(f"error: {file}{problem}")
+    folder = program.run("-p", "hi", "--mcp-config", str(tmp_path))
+    assert folder == Ended(2, "", f"error: {tmp_path}: is a folder, not a file\n")
+
+
+def test_waiting_for_a_server_whose_tools_nobody_knows_is_said(
+    program: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({"mcpServers": {"slow": fake("--delay", "1.5")}}))
+    ended = program.run("-p", "hi", "--mcp-config", str(file), script=[{"text": "ok"}])
+    said = 'waiting for MCP server "slow" (no tools are known yet; its time-out is 30 s)\n'
+    assert ended == Ended(0, "ok\n", said)
+
+
+def test_a_server_that_never_came_up_is_named_at_the_end(program: Program, tmp_path: Path) -> None:
+    file = tmp_path / "servers.json"
+    hangs = tmp_path / "hangs"
+    words = ["-c", f"test -e '{hangs}' && exec sleep 600; exec \"$@\"", "sh", *fake_words()]
+    file.write_text(json.dumps({"mcpServers": {"late": {"command": "sh", "args": words}}}))
+    named = ["-p", "hi", "--mcp-config", str(file)]
+    assert program.run(*named, script=[{"text": "ok"}]) == Ended(0, "ok\n", "")
+    # The same configuration, and so the same tools in the cache; but now its program hangs.
+    hangs.touch()
+
+    ended = program.run(*named, script=[{"text": "ok"}])
+
+    said = 'note: MCP server "late" did not come up in this run: it was still connecting\n'
+    assert ended == Ended(0, "ok\n", said)

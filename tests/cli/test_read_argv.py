@@ -65,6 +65,8 @@ def test_a_subcommand_keeps_its_own_arguments() -> None:
         (["--approval", "some"], "argument --approval: invalid choice"),
         (["-C", "missing"], "--cwd missing: No such file or directory"),
         (["--mcp-config", "missing"], "--mcp-config: no such file: "),
+        (["serve"], 'unknown command "serve"'),
+        (["--debug", "sessions", "list"], 'unknown command "sessions"'),
         (["--strict-mcp-config"], "--strict-mcp-config needs --mcp-config FILE"),
         (["mcp"], "the following arguments are required: COMMAND"),
     ],
@@ -74,3 +76,11 @@ def test_mistakes_are_usage_errors(arguments: list[str], message: str) -> None:
         parse_arguments(arguments)
 
     assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize("arguments", [["--", "serve"], ["serve the file"], ["-p", "doctor"]])
+def test_a_prompt_that_is_meant_as_one_stays_one(arguments: list[str]) -> None:
+    options = parse_arguments(arguments)
+
+    assert options is not None
+    assert options.prompt == arguments[-1]

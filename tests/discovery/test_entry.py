@@ -160,7 +160,7 @@ def test_an_entry_becomes_a_config(entry: JSONValue, config: ServerConfig) -> No
         ),
         (
             {"command": "x", "timeout": True},
-            '"timeout" must be a whole number of milliseconds, not True',
+            '"timeout" must be a whole number of milliseconds, not true',
             ("timeout",),
         ),
         (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_shell.discovery.jsonc import JsoncError, parse_jsonc
+from agent_shell.discovery.jsonc import JsoncError, NotANumber, parse_jsonc
 from tests.requirements import requirement
 
 JSON_VALUES = st.recursive(
@@ -43,7 +43,8 @@ def test_comments_are_read_and_what_looks_like_one_in_a_string_is_text() -> None
         ("[,]", ("expected a value", 1, 2)),
         ("[1,,]", ("expected a value", 1, 4)),
         (",]", ("expected a value", 1, 1)),
-        ('{"a": NaN}', ("NaN is not JSON", 1, 1)),
+        ("\ufeff{}", ("there is a second byte-order mark", 1, 1)),
+        ('"\\q"', ("this backslash begins no escape that JSON knows", 1, 2)),
         ("[" * 200, ("nested deeper than 100 levels", 1, 101)),
         ("[" * 2_000_000, ("nested deeper than 100 levels", 1, 101)),
         ('"a\tb"', ("a string may not hold this control character", 1, 3)),
@@ -106,3 +107,12 @@ def test_time_is_linear_for_hostile_texts(text: str) -> None:
         parse_jsonc(text)
 
     assert time.process_time() - began < 10
+
+
+def test_what_is_no_number_of_json_stays_recognisable_as_such() -> None:
+    text = f"[NaN, -Infinity, 1e999, {'9' * 5_000}, 1.5, 2]"
+    value = parse_jsonc(text).value
+
+    assert value == ["NaN", "-Infinity", "1e999", "9" * 5_000, 1.5, 2]
+    assert isinstance(value, list)
+    assert [isinstance(each, NotANumber) for each in value] == [*[True] * 4, False, False]

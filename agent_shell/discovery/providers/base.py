@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agent_shell.discovery.entry_words import closest, kind_of, quoted
+from agent_shell.discovery.entry_words import closest, kind_of, not_a_number, quoted
 from agent_shell.discovery.jsonc import JsonDocument, KeyPath
 from agent_shell.discovery.read_file import read_config_document, shown_path
 from agent_shell.discovery.source import SourceLevel, SourceMeta
@@ -172,7 +172,10 @@ class _Reading:
         return False
 
     def look_at_keys(self, root: JSONObject) -> None:
-        for key in root:
+        for key, value in root.items():
+            wrong = not_a_number(value, (key,)) if key != SERVERS_KEY else None
+            if wrong is not None:
+                self.report(wrong.message, wrong.path)
             if key in _KNOWN_KEYS or key in _FOREIGN_KEYS:
                 continue
             expected = closest(key, _KNOWN_KEYS)
