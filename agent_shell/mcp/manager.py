@@ -17,7 +17,12 @@ from agent_shell.discovery.trust import TrustStore
 from agent_shell.errors import ConfigError, MCPConnectError, MCPError
 from agent_shell.logs import ServerLog
 from agent_shell.mcp.client import ClientOptions, MCPServerConnection
-from agent_shell.mcp.config import is_usable, load_all_mcp_configs, validate_server_config
+from agent_shell.mcp.config import (
+    MCPConfigs,
+    is_usable,
+    load_all_mcp_configs,
+    validate_server_config,
+)
 from agent_shell.mcp.registries import (
     ConnectionStatus,
     Failure,
@@ -178,16 +183,19 @@ class MCPManager(anyio.AsyncContextManagerMixin):
 
     # -- connecting ------------------------------------------------------------------------
 
-    async def discover_and_connect(self, *, since: float | None = None) -> MCPLoadResult:
+    async def discover_and_connect(
+        self, *, since: float | None = None, configs: MCPConfigs | None = None
+    ) -> MCPLoadResult:
         """Read every source afresh, connect what may be connected (first seed).
 
         The gate's time counts from `since` (anyio.current_time), or from this call: what reading
-        the files takes is not added to it. Raises what discovery raises; one server's trouble is
-        in the result instead.
+        the files takes is not added to it. `configs` is what the caller has read a moment ago.
+        Raises what discovery raises; one server's trouble is in the result instead.
         """
         epoch = self._epoch
         since = anyio.current_time() if since is None else since
-        configs = await load_all_mcp_configs(self.options)
+        if configs is None:
+            configs = await load_all_mcp_configs(self.options)
         if epoch != self._epoch:
             return MCPLoadResult(tools=self.get_tools())
         self._take_discovery(configs.discovery)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_shell.discovery.discovered import Discovery
 from agent_shell.errors import ConfigError
 from agent_shell.mcp.config import load_all_mcp_configs
 from agent_shell.mcp.manager import MCPLoadResult, MCPManager
@@ -39,12 +40,13 @@ async def reload_servers(manager: MCPManager) -> ReloadReport:
     everything as it is, when a file that running servers come from can't be read any more: it is
     perhaps half saved. Raises what discovery raises; then nothing is connected.
     """
-    await _check_files_in_use(manager)
+    configs = await load_all_mcp_configs(manager.options)
+    _check_files_in_use(manager, configs.discovery)
     servers_before = manager.started_configs()
     tools_before = _tools(manager)
     # A server's successor waits for its end itself, so the reload is not as slow as all closings.
     await manager.disconnect_all(wait=False)
-    loaded = await manager.discover_and_connect()
+    loaded = await manager.discover_and_connect(configs=configs)
     servers_after = manager.started_configs()
     statuses = [manager.get_connection_status(name) for name in servers_after]
     return ReloadReport(
@@ -57,8 +59,7 @@ async def reload_servers(manager: MCPManager) -> ReloadReport:
     )
 
 
-async def _check_files_in_use(manager: MCPManager) -> None:
-    discovery = (await load_all_mcp_configs(manager.options)).discovery
+def _check_files_in_use(manager: MCPManager, discovery: Discovery) -> None:
     in_use = {manager.registries.sources[name].path for name in manager.registries.connections}
     if not in_use.intersection(discovery.unusable_files):
         return

@@ -11,7 +11,7 @@ import anyio.to_thread
 from prompt_toolkit.completion import Completion
 from prompt_toolkit.document import Document
 
-from agent_shell.errors import AgentShellError
+from agent_shell.errors import AgentShellError, MCPError
 from agent_shell.logs import start_logging
 from agent_shell.mcp.one_server import trust_servers
 from agent_shell.mcp.registries import ManagerEvent, ServerChanged
@@ -302,7 +302,8 @@ class Shell:
         self._screen.print_rows(prompt_lines(text, self._screen.width, sign=PROMPT_SIGN))
 
     def _print_error(self, error: AgentShellError) -> None:
-        self._screen.print(joined(("error: ", "error"), error.message))
+        words = error.described if isinstance(error, MCPError) else error.message
+        self._screen.print(joined(("error: ", "error"), words))
         if error.hint:
             self._screen.print(joined(("hint: ", "quiet"), error.hint))
 

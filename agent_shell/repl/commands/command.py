@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
-from agent_shell.errors import AgentShellError, UsageError
+from agent_shell.errors import AgentShellError, MCPError, UsageError
 from agent_shell.mcp.manager import MCPManager
 from agent_shell.mcp.snapshot import ServerSnapshot
 from agent_shell.paths import AppPaths
@@ -55,7 +55,8 @@ class CommandContext:
 
     def print_error(self, error: AgentShellError) -> None:
         """One line, and a hint where there is one."""
-        self.screen.print(joined(("error: ", "error"), error.message))
+        words = error.described if isinstance(error, MCPError) else error.message
+        self.screen.print(joined(("error: ", "error"), words))
         if error.hint:
             self.screen.print(joined(("hint: ", "quiet"), error.hint))
 
