@@ -226,10 +226,10 @@ async def test_an_html_error_page_does_not_end_up_in_the_message() -> None:
 
 @pytest.mark.parametrize("body", ["null", "{}", "[]", '""'])
 async def test_an_error_body_that_says_nothing_leaves_the_status_text(body: str) -> None:
-    async with talk({"status": 422, "body": body}) as (_, model):
+    async with talk({"status": 400, "body": body}) as (_, model):
         with pytest.raises(LLMError) as raised:
             await ask(model)
-    assert raised.value.message == "fake answered 422: Unprocessable Entity"
+    assert raised.value.message == "fake answered 400: Bad Request"
 
 
 async def test_a_web_page_is_no_answer() -> None:
