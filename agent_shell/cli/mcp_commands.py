@@ -1,12 +1,10 @@
 """What every `agent-shell mcp …` needs: files, settings, signals; and the table of commands."""
 
 import os
-import signal
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Mapping
 
 import anyio
-from anyio.abc import TaskStatus
 
 from agent_shell.cli.arguments import CLIOptions
 from agent_shell.cli.mcp_edit import add, add_json, disable, enable, remove
@@ -15,14 +13,13 @@ from agent_shell.cli.mcp_place import CommandPlace
 from agent_shell.cli.mcp_status import status, test
 from agent_shell.cli.mcp_use import call, prompts, read, resources, tools
 from agent_shell.cli.say import say
+from agent_shell.cli.stop_signals import StopSignals
 from agent_shell.discovery.discovered import DiscoveryOptions
 from agent_shell.errors import AgentShellError, UsageError
 from agent_shell.logs import start_logging
 from agent_shell.mcp.transports.process_group import ProcessGuardian
 from agent_shell.paths import app_paths
 from agent_shell.settings.load import load_settings
-
-SIGNAL_EXIT = 128
 
 COMMANDS: Mapping[str, Callable[[CommandPlace, Namespace], Awaitable[int]]] = {
     "list": list_servers,
@@ -49,40 +46,23 @@ async def run_command(namespace: Namespace, options: CLIOptions) -> int:
     SIGINT, SIGTERM and SIGHUP close every server first; a second signal ends it now.
     """
     place = _place(options)
-    stopped_by: list[int] = []
+    stopped = StopSignals()
     exit_status = 0
     failure: AgentShellError | None = None
     async with anyio.create_task_group() as group:
         with anyio.CancelScope() as scope:
-            await group.start(_watch_signals, scope, place, stopped_by)
+            await group.start(stopped.watch, scope, place.guardian.kill_all_now)
             try:
                 exit_status = await COMMANDS[namespace.mcp_command](place, namespace)
             except AgentShellError as error:
                 # Raised again outside the group, which would wrap it.
                 failure = error
         group.cancel_scope.cancel()
-    if stopped_by:
-        return SIGNAL_EXIT + stopped_by[0]
+    if stopped.exit_status is not None:
+        return stopped.exit_status
     if failure is not None:
         raise failure
     return exit_status
-
-
-async def _watch_signals(
-    scope: anyio.CancelScope,
-    place: CommandPlace,
-    stopped_by: list[int],
-    *,
-    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-        task_status.started()
-        async for number in signals:
-            if stopped_by:
-                place.guardian.kill_all_now()
-                os._exit(SIGNAL_EXIT + number)
-            stopped_by.append(number)
-            scope.cancel()
 
 
 def _place(options: CLIOptions) -> CommandPlace:
@@ -95,7 +75,7 @@ def _place(options: CLIOptions) -> CommandPlace:
         paths=paths,
         cwd=options.cwd,
         environ=environ,
-        overrides={"mcp.enable_project_config": False if options.no_project_mcp else None},
+        overrides=options.shell_options().setting_overrides(),
     )
     for problem in loaded.problems:
         say(f"warning: {problem.message}", problem.hint)

@@ -1,7 +1,6 @@
 """One prompt, its answer on standard output, an exit status: for scripts (CONTRACT section 1)."""
 
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -24,6 +23,7 @@ from agent_shell.cli.print_servers import PrintServers
 from agent_shell.cli.read_stdin import read_stdin
 from agent_shell.cli.say import say
 from agent_shell.cli.standard_streams import discard_output
+from agent_shell.cli.stop_signals import StopSignals
 from agent_shell.errors import AgentShellError, ConfigError, UsageError
 from agent_shell.llm.create import resolve_provider
 from agent_shell.llm.provider import TextPiece
@@ -41,7 +41,6 @@ REQUIRE_READY_VARIABLE = "AGENT_SHELL_MCP_REQUIRE_READY"
 FAILED_EXIT = 1
 USAGE_EXIT = 2
 NEEDS_APPROVAL_EXIT = 3
-SIGNAL_EXIT = 128
 
 
 @dataclass(slots=True)
@@ -56,17 +55,22 @@ class _Run:
     model: str | None = None
     session_id: str | None = None
     finished: TurnFinished | None = None
-    signal_number: int | None = None
+    stopped: StopSignals = field(default_factory=StopSignals)
     is_pipe_closed: bool = False
     manager: MCPManager | None = None
 
     def exit_status(self) -> int:
         """CONTRACT section 1."""
-        if self.signal_number is not None:
-            return SIGNAL_EXIT + self.signal_number
+        if (status := self.stopped.exit_status) is not None:
+            return status
         if self.finished is None or self.finished.outcome != "done":
             return 0 if self.is_pipe_closed else FAILED_EXIT
         return NEEDS_APPROVAL_EXIT if self.finished.needs_approval else 0
+
+    def kill_now(self) -> None:
+        """End every server this instant."""
+        if self.manager is not None:
+            self.manager.kill_all_now()
 
     def show(self, event: AgentEvent) -> None:
         """Note an event, and print it where the format is a stream."""
@@ -141,7 +145,7 @@ async def run_print_mode(options: CLIOptions) -> int:
     usage_error: AgentShellError | None = None
     async with anyio.create_task_group() as group:
         with anyio.CancelScope() as scope:
-            await group.start(_watch_signals, run, scope)
+            await group.start(run.stopped.watch, scope, run.kill_now)
             try:
                 await _run_session(options, run)
             except (UsageError, ConfigError) as error:
@@ -162,23 +166,6 @@ async def run_print_mode(options: CLIOptions) -> int:
     return run.exit_status()
 
 
-async def _watch_signals(
-    run: _Run,
-    scope: anyio.CancelScope,
-    *,
-    task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-        task_status.started()
-        async for number in signals:
-            if run.signal_number is not None:
-                if run.manager is not None:
-                    run.manager.kill_all_now()
-                os._exit(SIGNAL_EXIT + number)
-            run.signal_number = number
-            scope.cancel()
-
-
 async def _run_session(options: CLIOptions, run: _Run) -> None:
     environ = dict(os.environ)
     paths = app_paths(environ)
@@ -187,11 +174,7 @@ async def _run_session(options: CLIOptions, run: _Run) -> None:
         paths=paths,
         cwd=options.cwd,
         environ=environ,
-        overrides={
-            "model": options.model,
-            "approval": options.approval,
-            "mcp.enable_project_config": False if options.no_project_mcp else None,
-        },
+        overrides=options.shell_options().setting_overrides(),
     )
     for problem in loaded.problems:
         say(f"warning: {problem.message}", problem.hint)

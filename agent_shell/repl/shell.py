@@ -160,13 +160,6 @@ class Shell:
 
     async def _load_settings(self) -> Settings:
         options = self._repl.options
-        overrides: dict[str, object] = {}
-        if options.model is not None:
-            overrides["model"] = options.model
-        if options.approval is not None:
-            overrides["approval"] = options.approval
-        if options.no_project_mcp:
-            overrides["mcp.enable_project_config"] = False
         start_logging(self._repl.paths.log_file, debug=options.debug)
         loaded = await anyio.to_thread.run_sync(
             partial(
@@ -174,7 +167,7 @@ class Shell:
                 paths=self._repl.paths,
                 cwd=options.cwd,
                 environ=options.environ,
-                overrides=overrides,
+                overrides=options.setting_overrides(),
             )
         )
         self._screen.set_colourless(is_colourless(options.environ, loaded.settings.theme))

@@ -22,6 +22,15 @@ class ShellOptions:
     prompt: str | None = None
     debug: bool = False
 
+    def setting_overrides(self) -> dict[str, object]:
+        """What of this stands above every settings file, by the settings' dotted names."""
+        wishes = {
+            "model": self.model,
+            "approval": self.approval,
+            "mcp.enable_project_config": False if self.no_project_mcp else None,
+        }
+        return {name: wish for name, wish in wishes.items() if wish is not None}
+
 
 class PaintedTerminal(Protocol):
     """A terminal whose prompt line stands already, and that can be put back as it was."""

@@ -22,14 +22,13 @@ from agent_shell.mcp.transports.http_client import (
     read_body,
 )
 from agent_shell.mcp.transports.http_errors import status_error
-from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.redact import shown_url
+from agent_shell.mcp.transports.remote import RemoteTransport
 from agent_shell.mcp.transports.sse_events import ServerSentEvent, SSEParser
 from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
 from agent_shell.mcp_protocol.jsonrpc import (
-    Incoming,
     Message,
     Request,
     RequestFailed,
@@ -40,14 +39,14 @@ DELIVERY_S = 10.0
 """How long a notification's sender waits for the server to have it: order matters."""
 
 
-class SseTransport:
+class SseTransport(RemoteTransport):
     """One event stream is the connection: when it ends, the session has ended, too."""
 
     def __init__(self, http: HttpClient, tasks: TaskGroup, log: WireLog) -> None:
+        super().__init__()
         self._http = http
         self._tasks = tasks
         self._log = log
-        self._inbox = Inbox()
         self._endpoint: httpx.URL | None = None
         self._version: str | None = None
         self.opened = anyio.Event()
@@ -63,23 +62,9 @@ class SseTransport:
             with anyio.move_on_after(DELIVERY_S):
                 await delivered.wait()
 
-    async def receive(self) -> Incoming:
-        """The next message from the event stream. Raises MCPClosedError."""
-        return await self._inbox.receive()
-
     def handshake_done(self, protocol_version: str) -> None:
         """Later revisions spoken over this transport name themselves in a header."""
         self._version = protocol_version
-
-    @property
-    def pid(self) -> int | None:
-        """There is no process of ours."""
-        return None
-
-    @property
-    def stderr_tail(self) -> str:
-        """There is no standard error."""
-        return ""
 
     async def listen(self) -> None:
         """Read the event stream to its end, whatever that is."""

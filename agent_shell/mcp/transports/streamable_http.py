@@ -32,7 +32,7 @@ from agent_shell.mcp.transports.http_client import (
     read_body,
 )
 from agent_shell.mcp.transports.http_errors import http_errors_as_ours, status_error
-from agent_shell.mcp.transports.inbox import Inbox
+from agent_shell.mcp.transports.remote import RemoteTransport
 from agent_shell.mcp.transports.sse_events import SSEParser
 from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
@@ -84,14 +84,14 @@ class _Cursor:
     retry_s: float = DEFAULT_RETRY_S
 
 
-class StreamableHttpTransport:
+class StreamableHttpTransport(RemoteTransport):
     """One server. Each exchange may fail alone; the connection ends only when we close it."""
 
     def __init__(self, http: HttpClient, tasks: TaskGroup, log: WireLog) -> None:
+        super().__init__()
         self._http = http
         self._tasks = tasks
         self._log = log
-        self._inbox = Inbox()
         self._session = _Session()
         self._version: str | None = None
         self._greeting: Request | None = None
@@ -117,23 +117,9 @@ class StreamableHttpTransport:
         with anyio.move_on_after(DELIVERY_S):
             await delivered.wait()
 
-    async def receive(self) -> Incoming:
-        """The next message from any of the streams. Raises MCPClosedError."""
-        return await self._inbox.receive()
-
     def handshake_done(self, protocol_version: str) -> None:
         """From now on MCP-Protocol-Version names this revision."""
         self._version = protocol_version
-
-    @property
-    def pid(self) -> int | None:
-        """There is no process of ours."""
-        return None
-
-    @property
-    def stderr_tail(self) -> str:
-        """There is no standard error."""
-        return ""
 
     async def close(self) -> None:
         """Give the session back."""

@@ -29,13 +29,13 @@ from agent_shell.errors import (
 from agent_shell.logs import printable
 from agent_shell.mcp.transports.http_client import check_headers, origin
 from agent_shell.mcp.transports.http_errors import os_error_words
-from agent_shell.mcp.transports.inbox import Inbox
 from agent_shell.mcp.transports.line_framer import MAX_MESSAGE_BYTES
 from agent_shell.mcp.transports.redact import Redactor, shown_url
+from agent_shell.mcp.transports.remote import RemoteTransport
 from agent_shell.mcp.transports.take_messages import take_messages
 from agent_shell.mcp.transports.wire_log import WireLog
 from agent_shell.mcp_protocol.background import background_tasks
-from agent_shell.mcp_protocol.jsonrpc import Incoming, Message, encode
+from agent_shell.mcp_protocol.jsonrpc import Message, encode
 
 CONNECT_TIMEOUT_S = 10.0
 CLOSE_S = 0.5
@@ -59,13 +59,13 @@ class _ConnectWithinOrigin(connect):
         return following
 
 
-class WebSocketTransport:
+class WebSocketTransport(RemoteTransport):
     """One open socket."""
 
     def __init__(self, socket: ClientConnection, log: WireLog) -> None:
+        super().__init__()
         self._socket = socket
         self._log = log
-        self._inbox = Inbox()
 
     async def send(self, message: Message) -> None:
         """Send one text frame. Raises MCPClosedError."""
@@ -74,22 +74,8 @@ class WebSocketTransport:
         except ConnectionClosed as error:
             raise MCPClosedError(_closing_words(error)) from error
 
-    async def receive(self) -> Incoming:
-        """The next message. Raises MCPClosedError."""
-        return await self._inbox.receive()
-
     def handshake_done(self, protocol_version: str) -> None:
         """Nothing to remember: frames have no headers."""
-
-    @property
-    def pid(self) -> int | None:
-        """There is no process of ours."""
-        return None
-
-    @property
-    def stderr_tail(self) -> str:
-        """There is no standard error."""
-        return ""
 
     async def read(self) -> None:
         """Take frames until the socket is closed."""
